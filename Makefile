@@ -1,0 +1,114 @@
+# tti: text-to-image on a microcontroller, from MicroPython. `make help` tells what there is.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+SHELL := /bin/sh
+
+BUILD := $(CURDIR)/build
+VENV := $(CURDIR)/.venv
+BOARD ?= UNIX
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+MODEL ?= models/faces.tti
+
+# A prompt may hold anything: quotes, $, line breaks. It goes through the environment, never
+# through a command line that make or the shell would expand. `value` gives it unexpanded, and
+# the emptied MAKEOVERRIDES keeps it out of the flags of the makes below this one.
+PROMPT ?= улыбающаяся девушка со светлыми волосами
+override PROMPT := $(value PROMPT)
+override SEED := $(value SEED)
+override STEPS := $(value STEPS)
+override GUIDANCE := $(value GUIDANCE)
+override OUT := $(value OUT)
+override MODEL := $(value MODEL)
+export PROMPT SEED STEPS GUIDANCE OUT MODEL
+MAKEOVERRIDES =
+
+MPY_VERSION := 1.25.0
+ifeq ($(origin MPY_DIR),undefined)
+MPY_FETCHED := $(BUILD)/micropython-$(MPY_VERSION)
+MPY_DIR := $(MPY_FETCHED)
+endif
+override MPY_DIR := $(abspath $(MPY_DIR))
+export MPY_DIR
+
+# Each board is one folder with the rules that build its firmware: firmware-<BOARD> and FIRMWARE.
+BOARD_DIR := board_configs/$(shell echo '$(BOARD)' | tr 'A-Z' 'a-z')
+ifeq ($(wildcard $(BOARD_DIR)/board.mk),)
+$(error BOARD=$(BOARD) is not known; there is $(patsubst board_configs/%/board.mk,%,$(wildcard board_configs/*/board.mk)))
+endif
+
+# quietly LOG COMMAND: runs the command with its output in LOG; shows the end of it on failure.
+# V=1 shows all of it as it comes.
+ifdef V
+quietly = $(2)
+else
+quietly = @$(2) >$(1) 2>&1 || { tail -n 40 $(1); echo "The whole output is in $(1)." >&2; exit 1; }
+endif
+
+.PHONY: help
+help: ## show this list
+	@echo 'make TARGET [NAME=VALUE ...]'
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(firstword $(MAKEFILE_LIST)) | \
+		while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
+	@echo
+	@echo 'make run draws a face and takes PROMPT="…" SEED=7 STEPS=8 GUIDANCE=3 OUT=face.png MODEL=$(MODEL).'
+	@echo 'MPY_DIR=<checkout of MicroPython 1.25 to 1.29> builds with it instead of the fetched $(MPY_VERSION).'
+	@echo 'V=1 shows every command of a build.'
+
+include $(BOARD_DIR)/board.mk
+
+.PHONY: firmware
+firmware: firmware-$(BOARD) ## build MicroPython with tti in it (BOARD=UNIX)
+
+# Options that are not given are not passed, so that the package's own defaults hold.
+.PHONY: run
+run: firmware ## draw the face that PROMPT describes; OUT names a PNG to write
+	@$(FIRMWARE) -m tti --model "$$MODEL" $${SEED:+--seed "$$SEED"} $${STEPS:+--steps "$$STEPS"} \
+		$${GUIDANCE:+--guidance "$$GUIDANCE"} $${OUT:+--out "$$OUT"} -- "$$PROMPT"
+
+.PHONY: repl
+repl: firmware ## start MicroPython with tti in it; Ctrl-D leaves
+	@$(FIRMWARE)
+
+.PHONY: venv
+venv: $(VENV)/installed ## install ttikit with everything it can do into .venv
+
+$(VENV)/installed: pyproject.toml
+	@board_configs/setup test
+	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	@echo 'Installing ttikit and its tools into .venv ...'
+	@$(VENV)/bin/python -m pip install --quiet --editable '.[data,train,test]'
+	@touch $@
+
+C_FILES = $(shell find native tests board_configs -name '*.[ch]' | sort)
+PYTHON_SCRIPTS := board_configs/fetch_micropython
+
+.PHONY: lint
+lint: $(VENV)/installed ## check style, types and spelling
+	$(VENV)/bin/ruff check . $(PYTHON_SCRIPTS)
+	$(VENV)/bin/ruff format --check . $(PYTHON_SCRIPTS)
+	$(VENV)/bin/mypy
+	$(VENV)/bin/clang-format --dry-run -Werror $(C_FILES)
+	$(VENV)/bin/codespell
+
+.PHONY: format
+format: $(VENV)/installed ## rewrite sources in the project's style
+	$(VENV)/bin/ruff check --fix-only . $(PYTHON_SCRIPTS)
+	$(VENV)/bin/ruff format . $(PYTHON_SCRIPTS)
+	$(VENV)/bin/clang-format -i $(C_FILES)
+
+# One thread each: results are repeatable, and tests do not fight over the cores.
+PYTEST = OMP_NUM_THREADS=1 TTI_FIRMWARE=$(FIRMWARE) $(VENV)/bin/python -m pytest
+
+.PHONY: test
+test: $(VENV)/installed firmware lint ## lint, then all tests but the long ones
+	$(PYTEST) -m 'not long' $(TESTS)
+
+.PHONY: test-long
+test-long: $(VENV)/installed firmware ## the tests that take minutes
+	$(PYTEST) -m long $(TESTS)
+
+.PHONY: clean
+clean: ## remove what was built, but neither .venv nor the download cache
+	rm -rf $(BUILD)
