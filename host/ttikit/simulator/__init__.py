@@ -1,0 +1,58 @@
+"""The ops of the module `_tti` in numpy: the executable form of docs/arithmetic.md.
+
+Every function has the name, the positional arguments, the checks and, bit for bit, the results of
+its namesake on a board. Buffers are bytearrays, memoryviews, arrays or numpy arrays; results are
+written into them in place. `install()` puts these ops under the device package `tti`, so that the
+very graphs of the boards run on a PC.
+"""
+
+from ttikit.simulator.conv import conv3x3_s8
+from ttikit.simulator.elementary import exp, gelu, log, rne, rsqrt, silu, sincos, sqrt
+from ttikit.simulator.install import install
+from ttikit.simulator.products import (
+    attention_scores,
+    attention_values,
+    gemm_s8,
+    gemm_s8_add,
+    softmax_s8,
+)
+from ttikit.simulator.quantize import layernorm_modulate_s8, quantize_cols_t, quantize_rows
+from ttikit.simulator.vectors import (
+    add,
+    embed,
+    euler,
+    guide,
+    mean_rows,
+    noise,
+    quantize_latent,
+    timestep_features,
+)
+
+__all__ = [
+    "add",
+    "attention_scores",
+    "attention_values",
+    "conv3x3_s8",
+    "embed",
+    "euler",
+    "exp",
+    "gelu",
+    "gemm_s8",
+    "gemm_s8_add",
+    "guide",
+    "install",
+    "layernorm_modulate_s8",
+    "log",
+    "mean_rows",
+    "noise",
+    "quantize_cols_t",
+    "quantize_latent",
+    "quantize_rows",
+    "rne",
+    "rsqrt",
+    "silu",
+    "sincos",
+    "softmax_s8",
+    "sqrt",
+    "timestep_features",
+]
