@@ -48,16 +48,33 @@ def gemm_s8(out: Any, x: Any, sx: Any, w: Any, sw: Any, bias: Any, t: int, o: in
 
 
 def gemm_s8_add(
-    res: Any, gate: Any, x: Any, sx: Any, w: Any, sw: Any, bias: Any, t: int, o: int, k: int
+    res: Any,
+    gate: Any,
+    x: Any,
+    sx: Any,
+    w: Any,
+    sw: Any,
+    bias: Any,
+    t: int,
+    o: int,
+    k: int,
+    tokens: int,
 ) -> None:
-    """§5: res float32[t][o] += gate[o] · (value of `gemm_s8`); gate float32[o] or None for 1."""
+    """§5: res float32[t][o] += gate · (value of `gemm_s8`).
+
+    gate float32[t/tokens][o], one vector for each picture of `tokens` rows, or None for no
+    multiplication; `t` is a multiple of `tokens`.
+    """
     check = Arguments("gemm_s8_add")
     t, o = check.integer("t", t), check.integer("o", o)
+    groups = check.groups("t", t, "tokens", tokens)
     target = check.write("res", res, F, (t, o))
-    gates = None if gate is None else check.read("gate", gate, F, (o,))
+    gates = None if gate is None else check.read("gate", gate, F, (groups, 1, o))
     with np.errstate(all="ignore"):
         value = _gemm(check, x, sx, w, sw, bias, t, o, k)
-        target[:] = target + (value if gates is None else gates * value)
+        if gates is not None:
+            value = (gates * value.reshape(groups, -1, o)).reshape(t, o)
+        target[:] = target + value
 
 
 def _head(

@@ -33,11 +33,15 @@ def sum4(a: Float32) -> Float32:
 
 
 def layernorm_f32(x: Float32, shift: Float32, scale: Float32) -> Float32:
-    """§6 before quantisation: x float32[rows][n], shift and scale float32[n]."""
+    """§6 before quantisation: x float32[rows][n]; shift and scale float32[groups][n].
+
+    Row i is modulated by group i // (rows / groups).
+    """
     n = F(x.shape[1])
     d = x - (sum4(x) / n)[:, None]
     r = rsqrt_f32(sum4(d * d) / n + EPSILON)
-    return ((d * r[:, None]) * (F(1) + scale)) + shift
+    normal = (d * r[:, None]).reshape(len(scale), -1, x.shape[1])
+    return ((normal * (F(1) + scale)[:, None]) + shift[:, None]).reshape(x.shape)
 
 
 def quantize_rows(q: Any, scale: Any, x: Any, rows: int, cols: int) -> None:
@@ -65,19 +69,29 @@ def quantize_cols_t(q: Any, scale: Any, x: Any, rows: int, cols: int) -> None:
 
 
 def layernorm_modulate_s8(
-    q: Any, sq: Any, x: Any, shift: Any, scale: Any, scratch: Any, rows: int, cols: int
+    q: Any,
+    sq: Any,
+    x: Any,
+    shift: Any,
+    scale: Any,
+    scratch: Any,
+    rows: int,
+    cols: int,
+    tokens: int,
 ) -> None:
     """§6: normalise each row, y · (1 + scale) + shift, quantise.
 
-    q int8[rows][cols], sq float32[rows], x float32[rows][cols], shift and scale float32[cols];
-    scratch float32[cols] is only checked here. `cols` is a multiple of 4.
+    q int8[rows][cols], sq float32[rows], x float32[rows][cols]; shift and scale
+    float32[rows/tokens][cols], one vector for each picture of `tokens` rows; scratch
+    float32[cols] is only checked here. `cols` is a multiple of 4, `rows` one of `tokens`.
     """
     check = Arguments("layernorm_modulate_s8")
     rows, cols = check.integer("rows", rows), check.integer("cols", cols)
+    groups = check.groups("rows", rows, "tokens", tokens)
     check.multiple("cols", cols, 4)
     values = check.read("x", x, F, (rows, cols))
-    shifts = check.read("shift", shift, F, (cols,))
-    scales = check.read("scale", scale, F, (cols,))
+    shifts = check.read("shift", shift, F, (groups, cols))
+    scales = check.read("scale", scale, F, (groups, cols))
     check.write("scratch", scratch, F, (cols,))
     q_out = check.write("q", q, np.int8, (rows, cols))
     sq_out = check.write("sq", sq, F, (rows,))

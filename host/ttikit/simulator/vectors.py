@@ -97,10 +97,10 @@ def euler(x: Any, v: Any, steps: int, n: int) -> None:
         target[:] = target - F(1) / F(steps) * velocity
 
 
-def embed(out: Any, tokens: Any, table: Any, pos: Any, n: int, dim: int) -> None:
+def embed(out: Any, table: Any, pos: Any, tokens: Any, n: int, dim: int) -> None:
     """§11: out float32[n][dim] = table[token] + pos.
 
-    tokens uint8[n], table float32[vocabulary][dim], pos float32[n][dim] or None for no addition.
+    table float32[vocabulary][dim], pos float32[n][dim] or None for no addition, tokens uint8[n].
     """
     check = Arguments("embed")
     n, dim = check.integer("n", n), check.integer("dim", dim)
