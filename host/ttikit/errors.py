@@ -2,7 +2,7 @@
 
 
 class TtiError(Exception):
-    """Something a person can mend: the text is one sentence that says what is wrong and what to do.
+    """Something a person can mend: one sentence says what is wrong and what to do.
 
-    The command line prints the text on standard error and ends with status 2, without a traceback.
+    The command line prints it on standard error and ends with status 2, without a traceback.
     """

@@ -1,0 +1,5 @@
+"""Lets `python -m ttikit` do what the console script `ttikit` does."""
+
+from ttikit.cli import main
+
+main()
