@@ -9,6 +9,7 @@ very graphs of the boards run on a PC.
 from ttikit.simulator.conv import conv3x3_s8
 from ttikit.simulator.elementary import exp, gelu, log, rne, rsqrt, silu, sincos, sqrt
 from ttikit.simulator.install import install
+from ttikit.simulator.model import build, crc32, model_check, model_find, model_verify
 from ttikit.simulator.products import (
     attention_scores,
     attention_values,
@@ -32,7 +33,9 @@ __all__ = [
     "add",
     "attention_scores",
     "attention_values",
+    "build",
     "conv3x3_s8",
+    "crc32",
     "embed",
     "euler",
     "exp",
@@ -44,6 +47,9 @@ __all__ = [
     "layernorm_modulate_s8",
     "log",
     "mean_rows",
+    "model_check",
+    "model_find",
+    "model_verify",
     "noise",
     "quantize_cols_t",
     "quantize_latent",

@@ -45,14 +45,9 @@ class Arguments:
         if value % of:
             raise ValueError(f"{self.op}: {name} must be a multiple of {of}, is {value}")
 
-    def groups(self, name: str, value: int, size_name: str, size: Any) -> int:
-        """Return how many groups of `size` make up `value`; raises as `integer`, `multiple`."""
-        checked = self.integer(size_name, size)
-        if value % checked:
-            raise ValueError(
-                f"{self.op}: {name} must be a multiple of {size_name} ({checked}), is {value}"
-            )
-        return value // checked
+    def groups(self, rows: int, group: Any) -> NDArray[np.intp]:
+        """Return for each row the number of its group of `group` rows; raises as `integer`."""
+        return np.arange(rows) // self.integer("group", group)
 
     def read(
         self, name: str, buffer: Any, dtype: DTypeLike, shape: tuple[int, ...]

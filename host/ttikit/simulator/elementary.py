@@ -23,10 +23,11 @@ LN2_LOW = F(-2.12194440e-4)
 SQRT2 = F(1.414213562)
 TWO_PI = F(6.283185307)
 
-EXP = tuple(F(1 / factorial(k)) for k in range(6, -1, -1))
-ARTANH = tuple(F(1 / k) for k in (9, 7, 5, 3, 1))
-SINE = tuple(F(s / factorial(k)) for s, k in ((1, 9), (-1, 7), (1, 5), (-1, 3), (1, 1)))
-COSINE = tuple(F(s / factorial(k)) for s, k in ((1, 8), (-1, 6), (1, 4), (-1, 2), (1, 0)))
+# Coefficients from the highest power down; one float32 division rounds each of them once.
+EXP = tuple(F(1) / F(factorial(k)) for k in range(6, -1, -1))
+ARTANH = tuple(F(1) / F(k) for k in (9, 7, 5, 3, 1))
+SINE = tuple(F(s) / F(factorial(k)) for s, k in ((1, 9), (-1, 7), (1, 5), (-1, 3), (1, 1)))
+COSINE = tuple(F(s) / F(factorial(k)) for s, k in ((1, 8), (-1, 6), (1, 4), (-1, 2), (1, 0)))
 
 GELU_POINTS = 1024
 GELU_END = F(6.0)

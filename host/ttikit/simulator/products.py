@@ -58,23 +58,20 @@ def gemm_s8_add(
     t: int,
     o: int,
     k: int,
-    tokens: int,
+    group: int,
 ) -> None:
     """§5: res float32[t][o] += gate · (value of `gemm_s8`).
 
-    gate float32[t/tokens][o], one vector for each picture of `tokens` rows, or None for no
-    multiplication; `t` is a multiple of `tokens`.
+    gate float32[⌈t/group⌉][o], where row i uses vector i // group.
     """
     check = Arguments("gemm_s8_add")
     t, o = check.integer("t", t), check.integer("o", o)
-    groups = check.groups("t", t, "tokens", tokens)
+    vector = check.groups(t, group)
     target = check.write("res", res, F, (t, o))
-    gates = None if gate is None else check.read("gate", gate, F, (groups, 1, o))
+    gates = check.read("gate", gate, F, (int(vector[-1]) + 1, o))
     with np.errstate(all="ignore"):
         value = _gemm(check, x, sx, w, sw, bias, t, o, k)
-        if gates is not None:
-            value = (gates * value.reshape(groups, -1, o)).reshape(t, o)
-        target[:] = target + value
+        target[:] = target + gates[vector] * value
 
 
 def _head(

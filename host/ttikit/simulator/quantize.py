@@ -33,15 +33,11 @@ def sum4(a: Float32) -> Float32:
 
 
 def layernorm_f32(x: Float32, shift: Float32, scale: Float32) -> Float32:
-    """§6 before quantisation: x float32[rows][n]; shift and scale float32[groups][n].
-
-    Row i is modulated by group i // (rows / groups).
-    """
+    """§6 before quantisation: x, shift and scale float32[rows][n]."""
     n = F(x.shape[1])
     d = x - (sum4(x) / n)[:, None]
     r = rsqrt_f32(sum4(d * d) / n + EPSILON)
-    normal = (d * r[:, None]).reshape(len(scale), -1, x.shape[1])
-    return ((normal * (F(1) + scale)[:, None]) + shift[:, None]).reshape(x.shape)
+    return ((d * r[:, None]) * (F(1) + scale)) + shift
 
 
 def quantize_rows(q: Any, scale: Any, x: Any, rows: int, cols: int) -> None:
@@ -77,17 +73,18 @@ def layernorm_modulate_s8(
     scratch: Any,
     rows: int,
     cols: int,
-    tokens: int,
+    group: int,
 ) -> None:
     """§6: normalise each row, y · (1 + scale) + shift, quantise.
 
     q int8[rows][cols], sq float32[rows], x float32[rows][cols]; shift and scale
-    float32[rows/tokens][cols], one vector for each picture of `tokens` rows; scratch
-    float32[cols] is only checked here. `cols` is a multiple of 4, `rows` one of `tokens`.
+    float32[⌈rows/group⌉][cols], where row i uses vector i // group; scratch float32[cols] is
+    only checked here. `cols` is a multiple of 4.
     """
     check = Arguments("layernorm_modulate_s8")
     rows, cols = check.integer("rows", rows), check.integer("cols", cols)
-    groups = check.groups("rows", rows, "tokens", tokens)
+    vector = check.groups(rows, group)
+    groups = int(vector[-1]) + 1
     check.multiple("cols", cols, 4)
     values = check.read("x", x, F, (rows, cols))
     shifts = check.read("shift", shift, F, (groups, cols))
@@ -96,5 +93,7 @@ def layernorm_modulate_s8(
     q_out = check.write("q", q, np.int8, (rows, cols))
     sq_out = check.write("sq", sq, F, (rows,))
     with np.errstate(all="ignore"):
-        codes, row_scales = quantise_rows_f32(layernorm_f32(values, shifts, scales))
+        codes, row_scales = quantise_rows_f32(
+            layernorm_f32(values, shifts[vector], scales[vector])
+        )
     q_out[:], sq_out[:] = codes, row_scales
