@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ttikit.model_file import ModelFile, ModelFileError, read_model
+from ttikit.model_file.format import NO_SCALE
 from ttikit.simulator.arguments import Arguments
 
-Found = tuple[int, int, int, tuple[int, ...], str | None]
+Found = tuple[int, int, int, tuple[int, ...], int]
 
 
 def crc32(crc: int, buf: Any) -> int:
@@ -31,13 +32,16 @@ def _open(op: str, buf: Any) -> ModelFile:
         raise ValueError(str(error)) from None
 
 
-def model_check(buf: Any) -> None:
+def model_check(buf: Any) -> tuple[int, int, int]:
     """Check header, directory and metadata of the model file in `buf`.
+
+    Returns (offset of the metadata, its bytes, CRC-32 of the data: a fingerprint of the weights).
 
     Raises:
         ValueError: it is damaged; the text says where and what to do.
     """
-    _open("model_check", buf)
+    header = _open("model_check", buf).header
+    return header.metadata_offset, header.metadata_bytes, header.data_crc
 
 
 def model_verify(buf: Any) -> None:
@@ -50,22 +54,15 @@ def model_verify(buf: Any) -> None:
 
 
 def model_find(buf: Any, name: str) -> Found | None:
-    """Return (offset, bytes, dtype code, shape, name of the scale tensor or None), or None.
+    """Return (offset, bytes, dtype code, shape, index of the scale tensor or −1), or None.
 
-    The name "metadata" stands for the JSON text. Raises as `model_check`.
+    Raises as `model_check`.
     """
-    model = _open("model_find", buf)
-    if name == "metadata":
-        size = model.header.metadata_bytes
-        return model.header.metadata_offset, size, METADATA_DTYPE, (size,), None
-    for entry in model.entries:
+    for entry in _open("model_find", buf).entries:
         if entry.name == name:
-            scale = model.tensors[name].scale
+            scale = -1 if entry.scale == NO_SCALE else entry.scale
             return entry.offset, entry.bytes, entry.dtype, entry.shape, scale
     return None
-
-
-METADATA_DTYPE = 2  # bytes
 
 
 def build() -> str:

@@ -1,0 +1,82 @@
+"""Puts the tensors and the metadata of a model file together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ttikit.export import decoder, tables
+from ttikit.export.quantize import linear
+from ttikit.model_file import Tensor
+
+HEAD_DIM = 32
+FORMAT = "tti text-to-image 1"
+State = Mapping[str, np.ndarray]
+
+
+def text_and_dit(state: State) -> dict[str, Tensor]:
+    """Return the tensors text.*, null, dit.* of the state dict of `training.models.TextToLatent`."""
+    out = {
+        "gelu.table": Tensor(tables.gelu()),
+        "text.embed": Tensor(state["text.embed.weight"]),
+        "text.pos": Tensor(state["text.pos"]),
+    }
+    for i in range(depth(state, "text")):
+        out |= _block(state, f"text.blocks.{i}")
+    out |= _linear(state, "text.proj")
+    out["null"] = Tensor(state["null"])
+    out["dit.freqs"] = Tensor(tables.time_frequencies(state["dit.time1.weight"].shape[1] // 2))
+    out["dit.pos"] = Tensor(state["dit.pos"])
+    for name in ("patch", "time1", "time2", "adaln"):
+        out |= _linear(state, f"dit.{name}")
+    for i in range(depth(state, "dit")):
+        out |= _block(state, f"dit.blocks.{i}")
+    return out | _linear(state, "dit.final")
+
+
+def depth(state: State, part: str) -> int:
+    """Return how many blocks `part` ("text" or "dit") has."""
+    return sum(
+        1 for name in state if name.startswith(f"{part}.blocks.") and name.endswith(".table")
+    )
+
+
+def metadata(state: State, forms: Mapping[str, int], about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the device package reads from the file, and `about` for people."""
+    return {
+        "format": FORMAT,
+        "text": {"depth": depth(state, "text")},
+        "dit": {"depth": depth(state, "dit")},
+        "tokenizer": {"forms": dict(forms)},
+        "about": dict(about),
+    }
+
+
+def model(
+    state: State,
+    decoder_state: State,
+    scales: Mapping[str, np.ndarray],
+    latent: decoder.LatentScale,
+) -> dict[str, Tensor]:
+    """Return all tensors of the model file, in the order in which a picture needs them."""
+    return text_and_dit(state) | decoder.tensors(decoder_state, scales, latent)
+
+
+def _linear(state: State, name: str, **options: Any) -> dict[str, Tensor]:
+    return linear(name, state[f"{name}.weight"], state[f"{name}.bias"], **options)
+
+
+def _block(state: State, name: str) -> dict[str, Tensor]:
+    # The 1/√head_dim of attention (Vaswani et al., 2017) is part of Q.
+    return {
+        f"{name}.table": Tensor(state[f"{name}.table"]),
+        **_linear(state, f"{name}.q", gain=1 / math.sqrt(HEAD_DIM)),
+        **_linear(state, f"{name}.k"),
+        **_linear(state, f"{name}.v"),
+        **_linear(state, f"{name}.o", chunked=True),
+        **_linear(state, f"{name}.fc1"),
+        **_linear(state, f"{name}.fc2", chunked=True),
+    }

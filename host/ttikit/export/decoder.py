@@ -1,0 +1,111 @@
+"""The decoder in int8: static scales, found on latents that the model itself made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from ttikit.export.quantize import convolution
+from ttikit.model_file import Tensor
+
+# Layer → (the layer whose output it reads, the layer whose output it adds or None).
+LAYERS: dict[str, tuple[str, str | None]] = {
+    "conv_in": ("latent", None),
+    "res1.conv1": ("conv_in", None),
+    "res1.conv2": ("res1.conv1", "conv_in"),
+    "up1": ("res1.conv2", None),
+    "res2.conv1": ("up1", None),
+    "res2.conv2": ("res2.conv1", "up1"),
+    "up2": ("res2.conv2", None),
+    "res3.conv1": ("up2", None),
+    "res3.conv2": ("res3.conv1", "up2"),
+    "conv_out": ("res3.conv2", None),
+}
+# Outputs that also reach a residual sum keep their sign; all others are only read through a ReLU.
+SIGNED = {"conv_in", "up1", "up2"}
+HALF = np.float32(127.5)
+
+
+@dataclass(frozen=True)
+class LatentScale:
+    """Mean and standard deviation of each latent channel, float32 (4,)."""
+
+    mean: np.ndarray
+    std: np.ndarray
+
+
+def activation_scales(
+    decoder: Callable[[torch.Tensor], torch.Tensor], latents: np.ndarray, percentile: float
+) -> dict[str, np.ndarray]:
+    """Return the static scale of each layer's output (and "latent": one per channel).
+
+    Args:
+        decoder: the float `Decoder` module, with the layers named in LAYERS.
+        latents: decoder inputs (N, 16, 16, 4), as the model makes them.
+        percentile: share of values, in per cent, that must not be clipped.
+    """
+    seen: dict[str, list[np.ndarray]] = {name: [] for name in LAYERS}
+    modules = dict(decoder.named_modules())  # type: ignore[attr-defined]
+    hooks = []
+    for name in LAYERS:
+        owner = name.rsplit(".", 1)[0] if name.endswith("conv2") else name
+        hooks.append(modules[owner].register_forward_hook(_recorder(seen[name], name in SIGNED)))
+    try:
+        with torch.no_grad():
+            for start in range(0, len(latents), 16):
+                z = torch.from_numpy(latents[start : start + 16]).permute(0, 3, 1, 2)
+                decoder(z.contiguous())
+    finally:
+        for hook in hooks:
+            hook.remove()
+    scales = {
+        name: np.float32(np.percentile(np.concatenate(values), percentile) / 127)
+        for name, values in seen.items()
+    }
+    # The latent has few values: its largest ones count, so nothing of it is clipped.
+    scales["latent"] = (np.abs(latents).max(axis=(0, 1, 2)) / 127).astype(np.float32)
+    return scales
+
+
+def _recorder(values: list[np.ndarray], signed: bool) -> Callable[..., None]:
+    def record(module: torch.nn.Module, inputs: object, output: torch.Tensor) -> None:
+        values.append((output.abs() if signed else F.relu(output)).flatten().numpy())
+
+    return record
+
+
+def tensors(
+    state: Mapping[str, np.ndarray], scales: Mapping[str, np.ndarray], latent: LatentScale
+) -> dict[str, Tensor]:
+    """Return the tensors decoder.* of the model file.
+
+    Args:
+        state: float32 weights and biases NAME.weight (O, C, 3, 3), NAME.bias (O,).
+        scales: from `activation_scales`.
+        latent: how the diffusion model's latents were standardised.
+    """
+    out = {
+        "decoder.latent.m": Tensor((latent.std / scales["latent"]).astype(np.float32)),
+        "decoder.latent.b": Tensor((latent.mean / scales["latent"]).astype(np.float32)),
+    }
+    for name, (source, added) in LAYERS.items():
+        weight, bias = state[f"{name}.weight"], state[f"{name}.bias"]
+        scale_in = scales[source]
+        if source == "latent":  # a scale per channel lives in the weights
+            weight, scale_in = weight * scale_in[None, :, None, None], np.float32(1)
+        q, scale = convolution(weight)
+        if name == "conv_out":
+            m, b = scale_in * scale * HALF, bias * HALF + HALF
+        else:
+            m, b = scale_in * scale / scales[name], bias / scales[name]
+        key = f"decoder.{name}"
+        out[f"{key}.weight"] = Tensor(q, scale=f"{key}.m")
+        out[f"{key}.m"] = Tensor(m.astype(np.float32))
+        out[f"{key}.b"] = Tensor(b.astype(np.float32))
+        if added is not None:
+            out[f"{key}.r"] = Tensor(np.array([scales[added] / scales[name]], np.float32))
+    return out

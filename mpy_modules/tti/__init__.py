@@ -1,0 +1,94 @@
+# tti: text to image on a microcontroller.
+#
+#   import tti
+#   tti.generate("пожилой мужчина")
+
+import os
+import sys
+import time
+
+from .image import Image
+from .pipeline import PICTURE_BYTES, Pipeline
+from .weights import Weights
+from .weights import load as load_weights
+
+__version__ = "0.1.0"
+
+MODEL_PATHS = ("/rom/faces.tti", "/faces.tti", "faces.tti", "models/faces.tti")
+
+_pipeline = None
+_loaded = None
+
+
+def load(path=None):
+    """Load the model at `path` (default: the first of MODEL_PATHS that exists) and return the Pipeline.
+
+    `generate` uses it from then on. Raises OSError, MemoryError or ValueError, one sentence each."""
+    global _pipeline, _loaded
+    path = path or _find_model()
+    if path != _loaded:
+        _pipeline = _loaded = None  # the old model's memory is free while the new one is read
+        _pipeline = Pipeline(load_weights(path))
+        _loaded = path
+    return _pipeline
+
+
+def _find_model():
+    for path in MODEL_PATHS:
+        try:
+            os.stat(path)
+            return path
+        except OSError:
+            pass
+    raise OSError("no model found; copy faces.tti to the board or call tti.load(path)")
+
+
+def random_seed():
+    """A seed from the system's random source, 0 to 2**32 − 1."""
+    return int.from_bytes(os.urandom(4), "little")
+
+
+def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
+    """Draw a face and return it as an Image.
+
+    prompt: what to draw, in Russian; seed: whole number below 2**32, None for a random one; steps: 1 to 100, more is
+    finer; guidance: 0 to 20, how strictly the prompt is followed; show: print the picture; progress: print notes and
+    a progress line (default: as `show`).
+    Raises TypeError or ValueError for a bad argument, OSError or MemoryError if no model can be loaded."""
+    pipeline = _pipeline or load()
+    data = bytearray(PICTURE_BYTES)
+    seed = random_seed() if seed is None else seed
+    stages = pipeline.stages(prompt, data, seed, steps, guidance)
+    if show if progress is None else progress:
+        for note in pipeline.notes:
+            print("note: " + note)
+        _watch(stages, steps)
+    else:
+        for _ in stages:
+            pass
+    text = prompt if isinstance(prompt, str) else str(prompt, "utf-8")
+    image = Image(data, text, seed, steps, guidance)
+    if show:
+        image.show()
+    return image
+
+
+def _watch(stages, steps):
+    """Run the stages with a progress line."""
+    start = time.ticks_ms()
+    done = 0
+    try:
+        _progress(0, steps)
+        for stage, _ in stages:
+            if stage == "step":
+                done += 1
+                _progress(done, steps)
+    except BaseException:
+        sys.stdout.write("\n")  # leave the line as it is; the message begins on the next one
+        raise
+    sys.stdout.write("  %.2f s\n" % (time.ticks_diff(time.ticks_ms(), start) / 1000))
+
+
+def _progress(done, steps):
+    bar = done * 20 // steps
+    sys.stdout.write("\r[%s%s] step %d of %d" % ("#" * bar, "." * (20 - bar), done, steps))

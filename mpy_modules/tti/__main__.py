@@ -1,0 +1,70 @@
+# The command line: micropython -m tti "пожилой мужчина" --seed 7 --steps 8 --guidance 3 --out face.png
+
+import sys
+
+import tti
+
+_USAGE = "usage: -m tti PROMPT [--seed N] [--steps N] [--guidance G] [--out FILE.png] [--model FILE.tti] [--ascii]"
+_NUMBERS = {"--seed": int, "--steps": int, "--guidance": float}
+
+
+class UsageError(Exception):
+    pass
+
+
+def parse(args):
+    """Return {option: value} of the command line; raises UsageError in one sentence."""
+    options = {}
+    args = list(args)
+    while args:
+        arg = args.pop(0)
+        if arg == "--ascii":
+            options["ascii"] = True
+        elif arg in _NUMBERS or arg in ("--out", "--model", "--prompt"):
+            if not args:
+                raise UsageError("%s needs a value" % arg)
+            options[arg[2:]] = _value(arg, args.pop(0))
+        elif arg[:2] == "--" or "prompt" in options:
+            raise UsageError("unexpected argument %s; %s" % (arg, _USAGE))
+        else:
+            options["prompt"] = arg
+    if "prompt" not in options:
+        raise UsageError(_USAGE)
+    return options
+
+
+def _value(option, text):
+    try:
+        return _NUMBERS.get(option, str)(text)
+    except ValueError:
+        raise UsageError("%s must be a number, not '%s'" % (option, text))
+
+
+def main(args):
+    """Draw one picture; return the exit status."""
+    try:
+        options = parse(args)
+        tti.load(options.get("model"))
+        image = tti.generate(
+            options["prompt"],
+            options.get("seed"),
+            options.get("steps", 8),
+            options.get("guidance", 3),
+            show=False,
+            progress=True,
+        )
+        image.show(False if options.get("ascii") else None)
+        if "out" in options:
+            image.save(options["out"])
+            print("saved %s (seed %d)" % (options["out"], image.seed))
+    except KeyboardInterrupt:
+        print("stopped; nothing was saved")
+        return 130
+    except (UsageError, TypeError, ValueError, OSError, MemoryError) as error:
+        print("tti: %s" % error)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,65 @@
+# One block of memory for everything that a picture needs.
+#
+# The graphs never run together, so their buffers lie in the same bytes. On a chip free memory comes in pieces: the
+# arena is a few parts, and every buffer lies inside one of them.
+
+ALIGN = 16  # vector loads of the ESP32-S3
+PART_LIMITS = (
+    229376,
+    49152,
+    49152,
+    49152,
+)  # bytes; the largest free blocks of an ESP32-S3 under MicroPython
+
+
+class Buffers:
+    """The buffers of one graph: attributes that are memoryviews of the arena."""
+
+
+def _place(graph, buffers, used, limits):
+    """First fit, largest first: [(name, part, offset, bytes)]; `used` (bytes taken of each part) grows."""
+    placed = []
+    for size, name in sorted([(size, name) for name, size in buffers], reverse=True):
+        for part in range(len(limits)):
+            if used[part] + size <= limits[part]:
+                break
+        else:
+            raise MemoryError("no room for %s.%s (%d bytes) in the arena" % (graph, name, size))
+        placed.append((name, part, used[part], size))
+        used[part] += (size + ALIGN - 1) // ALIGN * ALIGN
+    return placed
+
+
+def plan(graphs, limits=PART_LIMITS):
+    """Place the buffers of each graph.
+
+    graphs: {graph: [(name, bytes), ...]}; those of the graph "shared" keep their bytes while the others take turns.
+    Returns (part sizes, {graph: [(name, part, offset, bytes), ...]}).
+    Raises MemoryError, naming the buffer, if one fits nowhere."""
+    shared = [0] * len(limits)
+    placed = {"shared": _place("shared", graphs.get("shared", ()), shared, limits)}
+    sizes = shared[:]
+    for graph in graphs:
+        if graph != "shared":
+            used = shared[:]
+            placed[graph] = _place(graph, graphs[graph], used, limits)
+            sizes = [max(a, b) for a, b in zip(sizes, used)]
+    return [size for size in sizes if size], placed
+
+
+class Arena:
+    """Memory for the graphs {graph: [(name, bytes), ...]}; `arena.views[graph]` has the buffers as attributes."""
+
+    def __init__(self, graphs, limits=PART_LIMITS):
+        sizes, placed = plan(graphs, limits)
+        self.parts = [bytearray(size) for size in sizes]
+        self.placed = placed
+        self.views = {}
+        for graph in placed:
+            views = self.views[graph] = Buffers()
+            for name, part, offset, size in placed[graph]:
+                setattr(views, name, memoryview(self.parts[part])[offset : offset + size])
+
+    def size(self):
+        """Bytes in all parts together."""
+        return sum([len(part) for part in self.parts])

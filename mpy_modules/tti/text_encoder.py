@@ -1,0 +1,41 @@
+# Token ids to one vector: a small transformer, averaged over the tokens.
+
+import _tti as ops
+from micropython import const
+
+from . import transformer
+
+TOKENS = const(32)
+DIM = const(96)
+OUT = const(192)
+
+
+class TextEncoder:
+    """The text encoder graph. `weights` provides the tensors text.*"""
+
+    def __init__(self, weights, depth):
+        self.weights = weights
+        self.depth = depth
+
+    def buffers(self):
+        """[(name, bytes)] of the arena that `run` uses."""
+        return transformer.buffers(TOKENS, TOKENS, DIM, 1) + [("pooled", DIM * 4)]
+
+    def run(self, ws, out, ids, n):
+        """out (float32 [192]) = the vector of the first n of the 32 token ids in `ids` (bytes); yields per block.
+
+        Without a token it is the vector of the unconditional branch."""
+        w = self.weights
+        if not n:
+            out[:] = w.tensor("null")
+            return
+        ops.embed(ws.x, w.tensor("text.embed"), w.tensor("text.pos"), ids, TOKENS, DIM)
+        for i in range(self.depth):
+            name = "text.blocks.%d" % i
+            transformer.block(w, name, ws, w.tensor(name + ".table"), 1, TOKENS, n, DIM)
+            yield name, ws.x
+        ops.mean_rows(ws.pooled, ws.x, n, DIM)
+        ops.quantize_rows(ws.h, ws.sh, ws.pooled, 1, DIM)
+        weight, scale, bias = w.linear("text.proj")
+        ops.gemm_s8(out, ws.h, ws.sh, weight, scale, bias, 1, OUT, DIM)
+        yield "text", out

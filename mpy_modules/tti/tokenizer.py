@@ -1,0 +1,139 @@
+# Words to token ids.
+#
+# A prompt is lower-cased, cut into words, and each word is looked up by its first five letters, which in Russian
+# drops most endings: «пожилой», «пожилая» and «пожилому» are one token. The table comes from the model file.
+
+PREFIX = 5  # letters of a word that count
+MAX_TOKENS = 32  # rows of the text encoder
+
+_LATIN = "aceopxykmtbhi"  # letters that look like Cyrillic ones, small or capital
+_CYRILLIC = "асеорхукмтвні"
+_SHOWN = 8  # words named in a note
+
+
+def _lower(code):
+    # MicroPython's str.lower() knows ASCII only.
+    if 0x41 <= code <= 0x5A or 0x410 <= code <= 0x42F:
+        return code + 0x20
+    if 0x400 <= code <= 0x40F:
+        return code + 0x50
+    return code
+
+
+def _is_letter(code):
+    return 0x61 <= code <= 0x7A or 0x430 <= code <= 0x45F or 0x30 <= code <= 0x39 or code > 0x52F
+
+
+def _is_mark(code):
+    # stress marks, soft hyphen, zero-width characters: part of a word, without meaning
+    return 0x300 <= code <= 0x36F or code == 0xAD or 0x200B <= code <= 0x200D or code == 0xFEFF
+
+
+def words(text):
+    """Yield the words of `text` (str) in lower case, «й» composed, «ё» as «е»; at most 40 letters of each."""
+    word = []
+    for ch in text:
+        code = _lower(ord(ch))
+        if code == 0x306 and word and word[-1] == "и":
+            word[-1] = "й"
+        elif code == 0x451:
+            word.append("е")
+        elif _is_mark(code):
+            pass
+        elif _is_letter(code):
+            if len(word) < 40:
+                word.append(chr(code))
+        elif word:
+            yield "".join(word)
+            word = []
+    if word:
+        yield "".join(word)
+
+
+def _as_cyrillic(word):
+    """Return `word` with its look-alike Latin letters replaced, or None if it has none or other Latin letters."""
+    out = ""
+    changed = False
+    for ch in word:
+        if "a" <= ch <= "z":
+            at = _LATIN.find(ch)
+            if at < 0:
+                return None
+            ch = _CYRILLIC[at]
+            changed = True
+        out += ch
+    return out if changed else None
+
+
+def as_text(prompt):
+    """Return `prompt` (str or UTF-8 bytes) as a checked str; raise TypeError or ValueError in one sentence."""
+    if not isinstance(prompt, (str, bytes, bytearray)):
+        raise TypeError("the prompt must be text, such as tti.generate('пожилой мужчина')")
+    try:
+        # A str is checked too: MicroPython takes command-line arguments as they are.
+        data = prompt.encode() if isinstance(prompt, str) else bytes(prompt)
+        text = str(data, "utf-8")
+    except UnicodeError:
+        raise ValueError(
+            "the prompt is not valid UTF-8; set the terminal to UTF-8 and type it again"
+        )
+    if not text.strip():
+        raise ValueError(
+            "the prompt is empty; say whom to draw, for instance 'улыбающаяся девушка'"
+        )
+    return text
+
+
+def _listed(names):
+    shown = ", ".join("«" + name + "»" for name in names[:_SHOWN])
+    return shown + (" and %d more" % (len(names) - _SHOWN) if len(names) > _SHOWN else "")
+
+
+class Tokenizer:
+    """Turns prompts into token ids by the model's table of word forms.
+
+    forms: dict of lower-case first letters (at most 5) -> id in 1..255; 0 is padding."""
+
+    def __init__(self, forms):
+        self.forms = forms
+
+    def encode(self, prompt, ids):
+        """Write the token ids of `prompt` into `ids` (bytearray(32), zero-padded).
+
+        Returns (number of tokens, notes): each note is a sentence about something in the prompt that was
+        ignored or read differently. Raises TypeError or ValueError for a prompt that can't be read."""
+        n = 0
+        unknown = []
+        latin = []
+        dropped = 0
+        for i in range(len(ids)):
+            ids[i] = 0
+        for word in words(as_text(prompt)):
+            token = self.forms.get(word[:PREFIX])
+            if token is None:
+                cyrillic = _as_cyrillic(word)
+                token = cyrillic and self.forms.get(cyrillic[:PREFIX])
+                if token and word not in latin:
+                    latin.append(word)
+            if not token:
+                if word not in unknown:
+                    unknown.append(word)
+            elif n < len(ids):
+                ids[n] = token
+                n += 1
+            else:
+                dropped += 1
+        return n, _notes(n, unknown, latin, dropped)
+
+
+def _notes(n, unknown, latin, dropped):
+    notes = []
+    if unknown:
+        notes.append("ignored, not in the vocabulary: " + _listed(unknown))
+    if latin:
+        notes.append("Latin letters read as Cyrillic in " + _listed(latin))
+    if dropped:
+        notes.append("only the first %d known words are used, %d more were ignored" % (n, dropped))
+    if not n:
+        notes.append("no word of the prompt is known, so the face is a random one")
+    return notes
