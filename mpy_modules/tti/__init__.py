@@ -9,7 +9,6 @@ import time
 
 from .image import Image
 from .pipeline import PICTURE_BYTES, Pipeline
-from .weights import Weights
 from .weights import load as load_weights
 
 __version__ = "0.1.0"
@@ -21,9 +20,11 @@ _loaded = None
 
 
 def load(path=None):
-    """Load the model at `path` (default: the first of MODEL_PATHS that exists) and return the Pipeline.
+    """Load the model at `path` (default: the first of MODEL_PATHS that exists) and return the
+    Pipeline.
 
-    `generate` uses it from then on. Raises OSError, MemoryError or ValueError, one sentence each."""
+    `generate` uses it from then on. Raises OSError, MemoryError or ValueError, one sentence
+    each."""
     global _pipeline, _loaded
     path = path or _find_model()
     if path != _loaded:
@@ -51,10 +52,10 @@ def random_seed():
 def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
     """Draw a face and return it as an Image.
 
-    prompt: what to draw, in Russian; seed: whole number below 2**32, None for a random one; steps: 1 to 100, more is
-    finer; guidance: 0 to 20, how strictly the prompt is followed; show: print the picture; progress: print notes and
-    a progress line (default: as `show`).
-    Raises TypeError or ValueError for a bad argument, OSError or MemoryError if no model can be loaded."""
+    prompt: what to draw, in Russian; seed: whole number below 2**32, None for a random one; steps:
+    1 to 100, more is finer; guidance: 0 to 20, how strictly the prompt is followed; show: print
+    the picture; progress: print notes and a progress line (default: as `show`). Raises TypeError
+    or ValueError for a bad argument, OSError or MemoryError if no model can be loaded."""
     pipeline = _pipeline or load()
     data = bytearray(PICTURE_BYTES)
     seed = random_seed() if seed is None else seed

@@ -1,10 +1,14 @@
-# The command line: micropython -m tti "пожилой мужчина" --seed 7 --steps 8 --guidance 3 --out face.png
+# The command line: micropython -m tti "пожилой мужчина" --seed 7 --steps 8 --guidance 3 --out
+# face.png
 
 import sys
 
 import tti
 
-_USAGE = "usage: -m tti PROMPT [--seed N] [--steps N] [--guidance G] [--out FILE.png] [--model FILE.tti] [--ascii]"
+_USAGE = (
+    "usage: -m tti PROMPT [--seed N] [--steps N] [--guidance G]"
+    " [--out FILE.png] [--model FILE.tti] [--ascii]"
+)
 _NUMBERS = {"--seed": int, "--steps": int, "--guidance": float}
 
 

@@ -1,7 +1,7 @@
 # One block of memory for everything that a picture needs.
 #
-# The graphs never run together, so their buffers lie in the same bytes. On a chip free memory comes in pieces: the
-# arena is a few parts, and every buffer lies inside one of them.
+# The graphs never run together, so their buffers lie in the same bytes. On a chip free memory
+# comes in pieces: the arena is a few parts, and every buffer lies inside one of them.
 
 ALIGN = 16  # vector loads of the ESP32-S3
 PART_LIMITS = (
@@ -17,7 +17,8 @@ class Buffers:
 
 
 def _place(graph, buffers, used, limits):
-    """First fit, largest first: [(name, part, offset, bytes)]; `used` (bytes taken of each part) grows."""
+    """First fit, largest first: [(name, part, offset, bytes)]; `used` (bytes taken of each part)
+    grows."""
     placed = []
     for size, name in sorted([(size, name) for name, size in buffers], reverse=True):
         for part in range(len(limits)):
@@ -33,9 +34,9 @@ def _place(graph, buffers, used, limits):
 def plan(graphs, limits=PART_LIMITS):
     """Place the buffers of each graph.
 
-    graphs: {graph: [(name, bytes), ...]}; those of the graph "shared" keep their bytes while the others take turns.
-    Returns (part sizes, {graph: [(name, part, offset, bytes), ...]}).
-    Raises MemoryError, naming the buffer, if one fits nowhere."""
+    graphs: {graph: [(name, bytes), ...]}; those of the graph "shared" keep their bytes while the
+    others take turns. Returns (part sizes, {graph: [(name, part, offset, bytes), ...]}). Raises
+    MemoryError, naming the buffer, if one fits nowhere."""
     shared = [0] * len(limits)
     placed = {"shared": _place("shared", graphs.get("shared", ()), shared, limits)}
     sizes = shared[:]
@@ -48,7 +49,8 @@ def plan(graphs, limits=PART_LIMITS):
 
 
 class Arena:
-    """Memory for the graphs {graph: [(name, bytes), ...]}; `arena.views[graph]` has the buffers as attributes."""
+    """Memory for the graphs {graph: [(name, bytes), ...]}; `arena.views[graph]` has the buffers as
+    attributes."""
 
     def __init__(self, graphs, limits=PART_LIMITS):
         sizes, placed = plan(graphs, limits)

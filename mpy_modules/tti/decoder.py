@@ -2,8 +2,9 @@
 #
 #   16×16×4 → 64 ─ res ─ ×2 → 48 ─ res ─ ×2 → 32 ─ res → 64×64×3
 #
-# The last, largest stage is computed in horizontal stripes with the halo that three convolutions need, so its full
-# activations (2 × 131 KB) never exist. The picture is the same, bit for bit, for any height of the stripes.
+# The last, largest stage is computed in horizontal stripes with the halo that three convolutions
+# need, so its full activations (2 × 131 KB) never exist. The picture is the same, bit for bit, for
+# any height of the stripes.
 
 import _tti as ops
 from micropython import const
@@ -19,7 +20,8 @@ _CALL_MACS = const(
 
 
 class Decoder:
-    """The decoder graph. `weights` provides the tensors decoder.*; `stripe` is the rows of a stripe, 1..64."""
+    """The decoder graph. `weights` provides the tensors decoder.*; `stripe` is the rows of a
+    stripe, 1..64."""
 
     def __init__(self, weights, stripe=32):
         self.weights = weights
@@ -37,7 +39,8 @@ class Decoder:
         ]
 
     def run(self, ws, out, latent):
-        """out (12,288 bytes, RGB rows) = the picture of `latent` (float32 [64][16]); yields per layer."""
+        """out (12,288 bytes, RGB rows) = the picture of `latent` (float32 [64][16]); yields per
+        layer."""
         w = self.weights
         m, b = w.tensor("decoder.latent.m"), w.tensor("decoder.latent.b")
         ops.quantize_latent(ws.latent, latent, m, b, 16, 16)

@@ -1,7 +1,8 @@
 # The diffusion transformer: which way to move a noisy latent so that it becomes a face.
 #
-# A latent is 64 tokens (2×2 patches of 16×16) of 16 float32 values. Guidance needs the answer with and without the
-# prompt: both branches pass through every product together, so each weight is read once.
+# A latent is 64 tokens (2×2 patches of 16×16) of 16 float32 values. Guidance needs the answer with
+# and without the prompt: both branches pass through every product together, so each weight is read
+# once.
 
 import _tti as ops
 from micropython import const
@@ -61,7 +62,8 @@ class DiT:
         ops.gemm_s8(out, ws.h, ws.sh, weight, scale, bias, rows, cols, k)
 
     def _condition(self, ws, text, i, steps, branches):
-        """ws.base = float32 [8][branches][192]: shifts, scales and gates that all blocks share, from time and text."""
+        """ws.base = float32 [8][branches][192]: shifts, scales and gates that all blocks share,
+        from time and text."""
         freqs = self.weights.tensor("dit.freqs")
         ops.timestep_features(ws.time, freqs, i, steps, DIM // 2)
         self._linear("dit.time1", ws, ws.c, ws.time, 1, DIM, DIM)
@@ -86,7 +88,8 @@ class DiT:
             )
 
     def _modulate(self, ws, table, branches):
-        """ws.mods = float32 [6][branches][192]: the shared vectors plus this block's own table (6, 192)."""
+        """ws.mods = float32 [6][branches][192]: the shared vectors plus this block's own table (6,
+        192)."""
         for j in range(6):
             for b in range(branches):
                 at = j * branches + b

@@ -13,7 +13,8 @@ _SHADES = " .:-=+*#%@"  # dark to bright
 class Image:
     """A 64×64 picture and how it was made.
 
-    data: bytearray of 12,288 bytes, rows of R, G, B. `prompt`, `seed`, `steps` and `guidance` draw it again."""
+    data: bytearray of 12,288 bytes, rows of R, G, B. `prompt`, `seed`, `steps` and `guidance` draw
+    it again."""
 
     width = SIZE
     height = SIZE
@@ -61,14 +62,16 @@ class Image:
         return line
 
     def show(self, color=None):
-        """Print the picture. color: True, False, or None for what the terminal says (NO_COLOR, TERM=dumb)."""
+        """Print the picture. color: True, False, or None for what the terminal says (NO_COLOR,
+        TERM=dumb)."""
         if color is None:
             color = terminal_has_color()
         for line in self.lines(color):
             print(line)
 
     def rgb565(self, out=None):
-        """Return (or fill) a buffer of 8,192 bytes, rows of 16-bit RGB565, high byte first as displays want it."""
+        """Return (or fill) a buffer of 8,192 bytes, rows of 16-bit RGB565, high byte first as
+        displays want it."""
         if out is None:
             out = bytearray(SIZE * SIZE * 2)
         data = self.data
@@ -118,7 +121,8 @@ class Image:
         )
 
     def save(self, path):
-        """Write the picture to `path`, which ends in .png or .bmp. A failed write leaves an older file as it was."""
+        """Write the picture to `path`, which ends in .png or .bmp. A failed write leaves an older
+        file as it was."""
         name = path.lower()
         if name.endswith(".png"):
             content = self.png()

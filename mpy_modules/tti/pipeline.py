@@ -25,7 +25,8 @@ def _whole(name, value, low, high):
 def hundredths(guidance):
     """Return `guidance` (0 to 20, at most two decimals) as a whole number of hundredths.
 
-    An integer is the same on boards, where Python's floats have 32 bits, and on PCs, where they have 64."""
+    An integer is the same on boards, where Python's floats have 32 bits, and on PCs, where they
+    have 64."""
     if isinstance(guidance, (int, float)) and 0 <= guidance <= MAX_GUIDANCE:
         n = int(guidance * 100 + 0.5)
         if -0.01 < guidance * 100 - n < 0.01:
@@ -39,8 +40,8 @@ def hundredths(guidance):
 class Pipeline:
     """Draws pictures with one model. One picture at a time: a new one ends an unfinished one.
 
-    weights: a provider such as `weights.Weights`; stripe: rows that the decoder computes at a time in its last stage;
-    limits: the most bytes of each part of the arena."""
+    weights: a provider such as `weights.Weights`; stripe: rows that the decoder computes at a time
+    in its last stage; limits: the most bytes of each part of the arena."""
 
     def __init__(self, weights, stripe=32, limits=PART_LIMITS):
         meta = weights.metadata
@@ -62,12 +63,13 @@ class Pipeline:
         self._run = 0
 
     def stages(self, prompt, out, seed=0, steps=8, guidance=3):
-        """Draw `prompt` into `out` (12,288 bytes, RGB rows); a generator of (stage, buffer) as the work goes on.
+        """Draw `prompt` into `out` (12,288 bytes, RGB rows); a generator of (stage, buffer) as the
+        work goes on.
 
-        The arguments are checked at once, before the first stage. The stages are "tokens", each block of the text
-        encoder, "text", "noise", each block of the DiT and "step" `steps` times, and the parts of the decoder;
-        `buffer` is what the stage has computed and may be read until the next one.
-        Raises TypeError or ValueError for a bad argument."""
+        The arguments are checked at once, before the first stage. The stages are "tokens", each
+        block of the text encoder, "text", "noise", each block of the DiT and "step" `steps` times,
+        and the parts of the decoder; `buffer` is what the stage has computed and may be read until
+        the next one. Raises TypeError or ValueError for a bad argument."""
         seed = _whole("seed", seed, 0, 0xFFFFFFFF)
         steps = _whole("steps", steps, 1, MAX_STEPS)
         guidance = hundredths(guidance)

@@ -22,7 +22,8 @@ class TextEncoder:
         return transformer.buffers(TOKENS, TOKENS, DIM, 1) + [("pooled", DIM * 4)]
 
     def run(self, ws, out, ids, n):
-        """out (float32 [192]) = the vector of the first n of the 32 token ids in `ids` (bytes); yields per block.
+        """out (float32 [192]) = the vector of the first n of the 32 token ids in `ids` (bytes);
+        yields per block.
 
         Without a token it is the vector of the unconditional branch."""
         w = self.weights

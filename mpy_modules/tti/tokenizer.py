@@ -1,7 +1,8 @@
 # Words to token ids.
 #
-# A prompt is lower-cased, cut into words, and each word is looked up by its first five letters, which in Russian
-# drops most endings: «пожилой», «пожилая» and «пожилому» are one token. The table comes from the model file.
+# A prompt is lower-cased, cut into words, and each word is looked up by its first five letters,
+# which in Russian drops most endings: «пожилой», «пожилая» and «пожилому» are one token. The table
+# comes from the model file.
 
 PREFIX = 5  # letters of a word that count
 MAX_TOKENS = 32  # rows of the text encoder
@@ -30,7 +31,8 @@ def _is_mark(code):
 
 
 def words(text):
-    """Yield the words of `text` (str) in lower case, «й» composed, «ё» as «е»; at most 40 letters of each."""
+    """Yield the words of `text` (str) in lower case, «й» composed, «ё» as «е»; at most 40 letters
+    of each."""
     word = []
     for ch in text:
         code = _lower(ord(ch))
@@ -51,7 +53,8 @@ def words(text):
 
 
 def _as_cyrillic(word):
-    """Return `word` with its look-alike Latin letters replaced, or None if it has none or other Latin letters."""
+    """Return `word` with its look-alike Latin letters replaced, or None if it has none or other
+    Latin letters."""
     out = ""
     changed = False
     for ch in word:
@@ -66,7 +69,8 @@ def _as_cyrillic(word):
 
 
 def as_text(prompt):
-    """Return `prompt` (str or UTF-8 bytes) as a checked str; raise TypeError or ValueError in one sentence."""
+    """Return `prompt` (str or UTF-8 bytes) as a checked str; raise TypeError or ValueError in one
+    sentence."""
     if not isinstance(prompt, (str, bytes, bytearray)):
         raise TypeError("the prompt must be text, such as tti.generate('пожилой мужчина')")
     try:
@@ -100,8 +104,9 @@ class Tokenizer:
     def encode(self, prompt, ids):
         """Write the token ids of `prompt` into `ids` (bytearray(32), zero-padded).
 
-        Returns (number of tokens, notes): each note is a sentence about something in the prompt that was
-        ignored or read differently. Raises TypeError or ValueError for a prompt that can't be read."""
+        Returns (number of tokens, notes): each note is a sentence about something in the prompt
+        that was ignored or read differently. Raises TypeError or ValueError for a prompt that
+        can't be read."""
         n = 0
         unknown = []
         latin = []

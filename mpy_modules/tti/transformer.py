@@ -1,8 +1,9 @@
 # The transformer block that the text encoder and the DiT share.
 #
-# Every matrix product is int8 × int8 with int32 sums; what flows between them is float32. Attention and the MLP are
-# cut into chunks of CHUNK columns: only a chunk of Q, K, V or of the hidden layer exists at a time, which is why the
-# block needs so little memory. docs/arithmetic.md says what each op computes.
+# Every matrix product is int8 × int8 with int32 sums; what flows between them is float32.
+# Attention and the MLP are cut into chunks of CHUNK columns: only a chunk of Q, K, V or of the
+# hidden layer exists at a time, which is why the block needs so little memory. docs/arithmetic.md
+# says what each op computes.
 
 import _tti as ops
 from micropython import const
@@ -14,7 +15,8 @@ SCORE_ROWS = const(32)  # query rows whose scores exist at a time
 
 
 def buffers(rows, tokens, dim, branches):
-    """Return [(name, bytes)] of what `block` needs for `rows` = branches * tokens rows of `dim` values."""
+    """Return [(name, bytes)] of what `block` needs for `rows` = branches * tokens rows of `dim`
+    values."""
     return [
         ("x", rows * dim * 4),  # residual stream, float32
         ("h", rows * dim),  # normalised and quantised input of a product, int8 ...
@@ -42,7 +44,8 @@ def rows_of(buf, index, size):
 def block(weights, name, ws, mods, branches, tokens, valid, dim):
     """Run the block called `name` on ws.x, in place.
 
-    ws.x: float32 [branches * tokens][dim]; mods: float32 [6][branches][dim]; valid: tokens that are not padding."""
+    ws.x: float32 [branches * tokens][dim]; mods: float32 [6][branches][dim]; valid: tokens that
+    are not padding."""
     rows = branches * tokens
     m = branches * dim * 4
     shift1, scale1, gate1, shift2, scale2, gate2 = [rows_of(mods, i, m) for i in range(6)]
@@ -99,7 +102,8 @@ def _add_chunk(weights, name, ws, gate, chunk, rows, tokens, dim):
 
 
 def _project(weights, name, ws, chunk, branches, tokens, dim):
-    """Fill ws.q, ws.k (int8, a scale per token and head) and ws.vt (int8, transposed, a scale per channel)."""
+    """Fill ws.q, ws.k (int8, a scale per token and head) and ws.vt (int8, transposed, a scale per
+    channel)."""
     rows = branches * tokens
     _columns(weights, name + ".q", ws, chunk, rows, dim)
     ops.quantize_rows(ws.q, ws.sq, ws.wide, rows * CHUNK_HEADS, HEAD_DIM)

@@ -1,7 +1,7 @@
 # The model file as tensors.
 #
-# A graph asks for a tensor by name and gets a buffer; it can't tell where the bytes lie. A file in a ROMFS is used in
-# place (flash, zero copy), any other file is read into memory.
+# A graph asks for a tensor by name and gets a buffer; it can't tell where the bytes lie. A file in
+# a ROMFS is used in place (flash, zero copy), any other file is read into memory.
 
 import json
 
@@ -46,7 +46,8 @@ class Weights:
 
 
 def load(path):
-    """Open the model file at `path`. Raises OSError, MemoryError or ValueError, one sentence each."""
+    """Open the model file at `path`. Raises OSError, MemoryError or ValueError, one sentence
+    each."""
     try:
         file = open(path, "rb")
     except OSError:

@@ -18,7 +18,7 @@ State = Mapping[str, np.ndarray]
 
 
 def text_and_dit(state: State) -> dict[str, Tensor]:
-    """Return the tensors text.*, null, dit.* of the state dict of `training.models.TextToLatent`."""
+    """Return the tensors text.*, null, dit.* from the state dict of `TextToLatent`."""
     out = {
         "gelu.table": Tensor(tables.gelu()),
         "text.embed": Tensor(state["text.embed.weight"]),

@@ -63,7 +63,7 @@ def activation_scales(
         for hook in hooks:
             hook.remove()
     scales = {
-        name: np.float32(np.percentile(np.concatenate(values), percentile) / 127)
+        name: np.asarray(np.percentile(np.concatenate(values), percentile) / 127, np.float32)
         for name, values in seen.items()
     }
     # The latent has few values: its largest ones count, so nothing of it is clipped.
@@ -96,7 +96,7 @@ def tensors(
         weight, bias = state[f"{name}.weight"], state[f"{name}.bias"]
         scale_in = scales[source]
         if source == "latent":  # a scale per channel lives in the weights
-            weight, scale_in = weight * scale_in[None, :, None, None], np.float32(1)
+            weight, scale_in = weight * scale_in[None, :, None, None], np.ones((), np.float32)
         q, scale = convolution(weight)
         if name == "conv_out":
             m, b = scale_in * scale * HALF, bias * HALF + HALF

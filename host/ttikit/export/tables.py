@@ -11,7 +11,7 @@ GELU_RANGE = 6.0
 
 
 def gelu() -> np.ndarray:
-    """Return float32 (1024, 2): exact GELU x·Φ(x) at −6 + 12·i/1024, and the step to the next point.
+    """Return float32 (1024, 2): GELU x·Φ(x) at −6 + 12·i/1024, and the step to the next.
 
     Source: Hendrycks & Gimpel, 2016; Φ through the error function.
     """
