@@ -113,7 +113,10 @@ def _print_tables(model: ModelFile) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    table = Table("name", "dtype", "shape", box=None, header_style="bold")
+    table = Table(box=None, header_style="bold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("dtype")
+    table.add_column("shape")
     for title in ("bytes", "min", "max"):
         table.add_column(title, justify="right")
     table.add_column("scale")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ttikit.model_file.format import Tensor
+from ttikit.model_file.format import DTYPE_CODES, DTYPES, Tensor
 from ttikit.model_file.reader import ModelFile
 
 
@@ -112,7 +112,8 @@ def _compare_values(name: str, a: Tensor, b: Tensor) -> TensorChange:
 def _kind(tensor: Tensor | None) -> str:
     if tensor is None:
         return ""
-    return f"{tensor.values.dtype.name} {'×'.join(map(str, tensor.values.shape)) or 'scalar'}"
+    name = DTYPES[DTYPE_CODES[tensor.values.dtype]][0]
+    return f"{name} {'×'.join(map(str, tensor.values.shape)) or 'scalar'}"
 
 
 def _compare_metadata(left: dict[str, Any], right: dict[str, Any]) -> list[MetadataChange]:
