@@ -4,6 +4,7 @@ An op takes any object with the buffer protocol and views it as an array of its 
 as a C kernel does, whatever the buffer's declared format. Buffers may be longer than needed.
 """
 
+import math
 import operator
 from typing import Any
 
@@ -59,7 +60,7 @@ class Arguments:
             ValueError: it is too short, or float32 data does not lie on a multiple of 4.
         """
         flat = self.all(name, buffer, dtype)
-        count = int(np.prod(shape, dtype=np.int64))
+        count = math.prod(shape)
         if flat.size < count:
             raise ValueError(
                 f"{self.op}: {name} needs {count * flat.itemsize} bytes, has {_bytes(buffer)}"
