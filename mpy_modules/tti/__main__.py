@@ -22,9 +22,11 @@ def parse(args):
     args = list(args)
     while args:
         arg = args.pop(0)
-        if arg == "--ascii":
+        if arg == "--" and len(args) == 1:  # what follows is the prompt, whatever it looks like
+            options["prompt"] = args.pop()
+        elif arg == "--ascii":
             options["ascii"] = True
-        elif arg in _NUMBERS or arg in ("--out", "--model", "--prompt"):
+        elif arg in _NUMBERS or arg in ("--out", "--model"):
             if not args:
                 raise UsageError("%s needs a value" % arg)
             options[arg[2:]] = _value(arg, args.pop(0))

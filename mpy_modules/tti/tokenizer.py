@@ -114,12 +114,10 @@ class Tokenizer:
         for i in range(len(ids)):
             ids[i] = 0
         for word in words(as_text(prompt)):
-            token = self.forms.get(word[:PREFIX])
-            if token is None:
-                cyrillic = _as_cyrillic(word)
-                token = cyrillic and self.forms.get(cyrillic[:PREFIX])
-                if token and word not in latin:
-                    latin.append(word)
+            cyrillic = _as_cyrillic(word)
+            token = self.forms.get((cyrillic or word)[:PREFIX])
+            if token and cyrillic and word not in latin:
+                latin.append(word)
             if not token:
                 if word not in unknown:
                     unknown.append(word)

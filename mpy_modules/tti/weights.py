@@ -59,14 +59,18 @@ def load(path):
             data = memoryview(file)  # a ROMFS gives the flash itself
         except TypeError:
             data = None
-        if data is not None:
-            return Weights(data)
-        try:
-            data = file.read()
-        except MemoryError:
-            raise MemoryError(
-                "not enough memory to read %s; put it into a ROMFS, which needs none" % path
-            )
-    weights = Weights(data)
-    weights.verify()  # a copy in memory is checked whole, once
+        mapped = data is not None
+        if not mapped:
+            try:
+                data = file.read()
+            except MemoryError:
+                raise MemoryError(
+                    "not enough memory to read %s; put it into a ROMFS, which needs none" % path
+                )
+    try:
+        weights = Weights(data)
+        if not mapped:
+            weights.verify()  # a copy in memory is checked whole, once
+    except ValueError as error:
+        raise ValueError("%s: %s" % (path, error))
     return weights
