@@ -1,0 +1,152 @@
+"""Checkpoints that survive a power cut at any moment.
+
+A checkpoint is one safetensors file: weights ``model.*``, running average ``average.*``, optimiser
+state ``optim.I.P.KEY`` (optimiser, parameter, name), and the counters as JSON in the metadata with
+a CRC32 over all tensors. It is written beside the old one and renamed; the one before it is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from ttikit.errors import TtiError
+from ttikit.training.optim import Average
+
+NAME = "checkpoint.safetensors"
+PREVIOUS = "checkpoint.previous.safetensors"
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace ``path`` as a whole: after a power cut it holds the old bytes or the new ones."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
+    """Write ``tensors`` and JSON ``metadata`` as safetensors, atomically and with a checksum."""
+    kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    header = {"tti": json.dumps({**metadata, "crc32": _checksum(kept)}, ensure_ascii=False)}
+    write_atomically(path, save(kept, header))
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `save_tensors` wrote; raises `TtiError` if the file is missing or damaged."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = json.loads((file.metadata() or {})["tti"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise TtiError(f"{path} does not exist; train it first or name another file") from None
+    except (SafetensorError, KeyError, ValueError, OSError) as error:
+        raise TtiError(f"{path} is damaged or no file of this program ({error})") from None
+    if _checksum(tensors) != metadata.pop("crc32", None):
+        raise TtiError(f"{path} is damaged: its checksum is wrong; use another copy of it")
+    return tensors, metadata
+
+
+def save_checkpoint(
+    folder: Path,
+    model: nn.Module,
+    average: Average | None,
+    optimisers: Sequence[torch.optim.Optimizer],
+    counters: Mapping[str, Any],
+) -> None:
+    """Write the state of a run into ``folder`` and keep the checkpoint before it."""
+    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    if average is not None:
+        tensors |= {f"average.{name}": value for name, value in average.values.items()}
+    for i, optimiser in enumerate(optimisers):
+        for p, parameter in enumerate(_parameters(optimiser)):
+            for key, value in optimiser.state.get(parameter, {}).items():
+                tensors[f"optim.{i}.{p}.{key}"] = value
+    path = folder / NAME
+    fresh = folder / f"{NAME}.new"
+    save_tensors(fresh, tensors, counters)
+    if path.exists():
+        path.replace(folder / PREVIOUS)
+    fresh.replace(path)
+
+
+def load_checkpoint(
+    folder: Path,
+    model: nn.Module,
+    average: Average | None,
+    optimisers: Sequence[torch.optim.Optimizer],
+) -> dict[str, Any] | None:
+    """Restore the newest sound checkpoint of ``folder``; its counters, or None if none exists.
+
+    Raises `TtiError` if checkpoints exist but none can be used.
+    """
+    # ".new" is complete, and only its renaming was cut short, if it passes its checksum.
+    paths = [folder / name for name in (f"{NAME}.new", NAME, PREVIOUS)]
+    found = [path for path in paths if path.exists()]
+    problems = []
+    for path in found:
+        try:
+            tensors, counters = load_tensors(path)
+        except TtiError as error:
+            problems.append(str(error))
+            continue
+        _restore(path, tensors, model, average, optimisers)
+        return counters
+    if problems:
+        raise TtiError(f"no usable checkpoint in {folder}: {'; '.join(problems)}")
+    return None
+
+
+def _restore(
+    path: Path,
+    tensors: dict[str, Tensor],
+    model: nn.Module,
+    average: Average | None,
+    optimisers: Sequence[torch.optim.Optimizer],
+) -> None:
+    try:
+        model.load_state_dict(_under(tensors, "model."))
+        if average is not None:
+            for name, value in average.values.items():
+                value.copy_(tensors[f"average.{name}"])
+    except (RuntimeError, KeyError) as error:
+        raise TtiError(
+            f"{path} belongs to a model of another shape; choose another --out ({error})"
+        ) from None
+    for i, optimiser in enumerate(optimisers):
+        for p, parameter in enumerate(_parameters(optimiser)):
+            state = _under(tensors, f"optim.{i}.{p}.")
+            if state:
+                device = parameter.device
+                optimiser.state[parameter] = {k: v.to(device) for k, v in state.items()}
+
+
+def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _parameters(optimiser: torch.optim.Optimizer) -> list[Tensor]:
+    return [parameter for group in optimiser.param_groups for parameter in group["params"]]
+
+
+def _checksum(tensors: Mapping[str, Tensor]) -> int:
+    crc = 0
+    for name in sorted(tensors):
+        crc = zlib.crc32(name.encode(), crc)
+        crc = zlib.crc32(tensors[name].reshape(-1).view(torch.uint8).numpy(), crc)
+    return crc

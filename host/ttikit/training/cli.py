@@ -1,0 +1,176 @@
+"""`ttikit train autoencoder|latents|diffusion|sample`: from pictures to trained weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ttikit.training.loop import Settings
+
+app = typer.Typer(
+    help="Train the model's parts, in this order: autoencoder, latents, diffusion.",
+    no_args_is_help=True,
+)
+
+Data = Annotated[Path, typer.Option("--data", help="Folder that `ttikit data render` wrote.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder of the run; an old run there resumes.")]
+Minutes = Annotated[float | None, typer.Option(help="Length of the whole run in minutes.")]
+Samples = Annotated[int | None, typer.Option(help="Length of the whole run in samples.")]
+Finish = Annotated[
+    float | None,
+    typer.Option("--finish-minutes", help="End that soon, the learning rate falling to zero."),
+]
+Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of weights, batches, captions and noise.")]
+Threads = Annotated[int, typer.Option(min=1, help="CPU threads.")]
+Batch = Annotated[int | None, typer.Option(min=1, help="Batch size; fits the device by default.")]
+Rate = Annotated[float, typer.Option(min=1e-6, max=1.0, help="Highest learning rate.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+AutoencoderFile = Annotated[
+    Path, typer.Option("--autoencoder", help="export.safetensors of an autoencoder run.")
+]
+
+
+@app.command()
+def autoencoder(
+    data: Data,
+    out: Out,
+    minutes: Minutes = None,
+    samples: Samples = None,
+    finish_minutes: Finish = None,
+    device: Device = "auto",
+    batch: Batch = None,
+    rate: Rate = 2e-3,
+    seed: Seed = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Train encoder and decoder; 25 minutes by default. Ctrl-C saves, the same command resumes."""
+    from ttikit.data.dataset import FaceDataset
+    from ttikit.training.autoencoder import train_autoencoder
+    from ttikit.training.loop import pick_device, prepare_cpu
+
+    prepare_cpu(threads)
+    chosen = pick_device(device)
+    settings = _settings(
+        out, batch or (256 if chosen.type == "cuda" else 32), minutes, samples, 25.0,
+        finish_minutes, seed,
+    )  # fmt: skip
+    train, held_out = FaceDataset(data, "train"), FaceDataset(data, "held-out")
+    result = train_autoencoder(train.images, held_out.images, settings, rate, chosen)
+    _report(result, as_json, out)
+
+
+@app.command()
+def latents(
+    data: Data,
+    autoencoder: AutoencoderFile,
+    out: Annotated[Path, typer.Option("--out", help="The cache file, latents.safetensors.")],
+    device: Device = "auto",
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Encode the data set once; an existing cache of the same autoencoder is extended."""
+    from ttikit.data.dataset import FaceDataset
+    from ttikit.training.autoencoder import load_autoencoder
+    from ttikit.training.latents import build_cache
+    from ttikit.training.loop import pick_device, prepare_cpu
+
+    prepare_cpu(threads)
+    train, held_out = FaceDataset(data, "train"), FaceDataset(data, "held-out")
+    cache = build_cache(
+        load_autoencoder(autoencoder), train.images, train.labels, held_out.images,
+        held_out.labels, train.attributes, out, pick_device(device),
+    )  # fmt: skip
+    result = {
+        "pictures": len(cache),
+        "mean": [round(v, 4) for v in cache.mean.tolist()],
+        "std": [round(v, 4) for v in cache.std.tolist()],
+    }
+    _report(result, as_json, out)
+
+
+@app.command()
+def diffusion(
+    latents: Annotated[Path, typer.Option("--latents", help="Cache from `ttikit train latents`.")],
+    out: Out,
+    minutes: Minutes = None,
+    samples: Samples = None,
+    finish_minutes: Finish = None,
+    device: Device = "auto",
+    batch: Batch = None,
+    rate: Rate = 2e-3,
+    seed: Seed = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Train text encoder and transformer; 2 hours by default. Ctrl-C saves, the same resumes."""
+    from ttikit.data.captions import token_batch
+    from ttikit.training.diffusion import train_diffusion
+    from ttikit.training.latents import load_cache
+    from ttikit.training.loop import pick_device, prepare_cpu
+
+    prepare_cpu(threads)
+    chosen = pick_device(device)
+    settings = _settings(
+        out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 120.0,
+        finish_minutes, seed,
+    )  # fmt: skip
+    result = train_diffusion(load_cache(latents), token_batch, settings, rate, chosen)
+    _report(result, as_json, out)
+
+
+@app.command()
+def sample(
+    prompt: Annotated[list[str], typer.Option("--prompt", help="Russian prompt; repeat it.")],
+    diffusion: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
+    autoencoder: AutoencoderFile,
+    out: Annotated[Path, typer.Option("-o", "--out", help="PNG: a row per prompt.")],
+    seeds: Annotated[int, typer.Option(min=1, help="Pictures per prompt.")] = 8,
+    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first column.")] = 0,
+    steps: Annotated[int, typer.Option(min=1, help="Euler steps.")] = 8,
+    guidance: Annotated[float, typer.Option(help="1 is none.")] = 3.0,
+    threads: Threads = 1,
+) -> None:
+    """Draw a sheet of prompts × seeds with the float model, to look at it."""
+    from ttikit.training.autoencoder import load_autoencoder
+    from ttikit.training.diffusion import load_diffusion
+    from ttikit.training.loop import prepare_cpu
+    from ttikit.training.sampling import prompt_tokens, sample, save_png, sheet
+
+    prepare_cpu(threads)
+    model, mean, std = load_diffusion(diffusion)
+    tokens = prompt_tokens(prompt, model.config.length)
+    numbers = range(first_seed, first_seed + seeds)
+    decoder = load_autoencoder(autoencoder).decoder
+    pictures = sample(model, mean, std, decoder, tokens, numbers, steps, guidance)
+    save_png(out, sheet(pictures))
+    print(out)
+
+
+def _settings(
+    out: Path,
+    batch: int,
+    minutes: float | None,
+    samples: int | None,
+    default_minutes: float,
+    finish_minutes: float | None,
+    seed: int,
+) -> Settings:
+    from ttikit.training.loop import Budget, Settings
+
+    if minutes is None and samples is None:
+        minutes = default_minutes
+    return Settings(out, batch, Budget(minutes, samples, finish_minutes), seed)
+
+
+def _report(result: Mapping[str, object], as_json: bool, out: Path) -> None:
+    if as_json:
+        print(json.dumps({"out": str(out), **result}))
+    else:
+        print(f"{out}: " + ", ".join(f"{name} {value}" for name, value in result.items()))

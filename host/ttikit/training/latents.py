@@ -1,0 +1,155 @@
+"""The cache of latents: the data set encoded once, with mirrored copies and labels.
+
+One safetensors file: ``latents`` and ``mirrored`` (N, 16, 16, 4) float16 posterior means,
+``labels`` (N, attributes) uint8, ``held_out`` and ``held_out_labels`` alike, ``mean`` and ``std``
+(4,) float32 per channel. Mirrored pictures keep their labels, since no attribute names a side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.progress import track
+from torch import Tensor
+
+from ttikit.errors import TtiError
+from ttikit.training.autoencoder import Pictures, batches, to_scale
+from ttikit.training.checkpoint import load_tensors, save_tensors
+from ttikit.training.models import Autoencoder
+
+CACHE = "latents.safetensors"
+HELD_OUT = 512  # held-out pictures that are encoded: enough for a steady held-out loss
+
+Labels = NDArray[np.uint8]  # (N, attributes)
+
+
+@dataclass
+class LatentCache:
+    """Encoded pictures; `standardised` is what the diffusion transformer sees."""
+
+    latents: Tensor
+    mirrored: Tensor
+    labels: Tensor
+    held_out: Tensor
+    held_out_labels: Tensor
+    mean: Tensor
+    std: Tensor
+    attributes: list[str]
+    autoencoder: str  # fingerprint of the weights that encoded
+
+    def standardised(self, which: Tensor, mirrored: Tensor) -> Tensor:
+        """Latents of indices ``which`` (B,), from the mirrored copies where ``mirrored`` (B,)."""
+        plain, flipped = self.latents[which], self.mirrored[which]
+        chosen = torch.where(mirrored[:, None, None, None], flipped, plain)
+        return (chosen.float() - self.mean) / self.std
+
+    def __len__(self) -> int:
+        return len(self.latents)
+
+
+def fingerprint(model: Autoencoder) -> str:
+    """Short hash of the encoder's weights: latents of two encoders must not be mixed."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for name, value in sorted(model.encoder.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(value.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+@torch.no_grad()
+def encode(
+    model: Autoencoder, pictures: Pictures, device: torch.device, mirror: bool, note: str
+) -> Tensor:
+    """Pictures (N, 64, 64, 3) → posterior means (N, 16, 16, 4) float16, with a progress bar."""
+    parts = [torch.empty(0, pictures.shape[1] // 4, pictures.shape[2] // 4, 4).half()]
+    total = -(-len(pictures) // 64)
+    for part in track(batches(pictures, 64), description=note, total=total):
+        batch = torch.from_numpy(part).to(device)
+        mean, _ = model.encoder(to_scale(batch.flip(2) if mirror else batch))
+        parts.append(mean.permute(0, 2, 3, 1).half().cpu())
+    return torch.cat(parts)
+
+
+def build_cache(
+    model: Autoencoder,
+    pictures: Pictures,
+    labels: Labels,
+    held_out: Pictures,
+    held_out_labels: Labels,
+    attributes: Sequence[str],
+    out: Path,
+    device: torch.device | None = None,
+) -> LatentCache:
+    """Encode everything into ``out``; an older cache of the same encoder is extended.
+
+    An extended cache keeps its mean and std, so that a run in progress sees the same scale.
+    """
+    if len(pictures) == 0:
+        raise TtiError("the data set has no training pictures yet; render some first")
+    device = device or torch.device("cpu")
+    model = model.to(device).eval()
+    old = _extendable(out, fingerprint(model), labels, attributes)
+    done = len(old) if old else 0
+    plain = encode(model, pictures[done:], device, False, "encoding")
+    flipped = encode(model, pictures[done:], device, True, "encoding mirrored")
+    if old:
+        plain, flipped = torch.cat((old.latents, plain)), torch.cat((old.mirrored, flipped))
+    flat = plain.float().reshape(-1, plain.shape[-1])
+    cache = LatentCache(
+        latents=plain,
+        mirrored=flipped,
+        labels=torch.from_numpy(np.array(labels)),
+        held_out=encode(model, held_out[:HELD_OUT], device, False, "encoding held-out"),
+        held_out_labels=torch.from_numpy(np.array(held_out_labels[:HELD_OUT])),
+        mean=old.mean if old else flat.mean(0),
+        std=old.std if old else flat.std(0),
+        attributes=list(attributes),
+        autoencoder=fingerprint(model),
+    )
+    _save(out, cache)
+    return cache
+
+
+def _extendable(
+    path: Path, encoder: str, labels: Labels, attributes: Sequence[str]
+) -> LatentCache | None:
+    """The cache at ``path`` if it begins the same data set with the same encoder."""
+    if not path.exists():
+        return None
+    old = load_cache(path)
+    same = (
+        old.autoencoder == encoder
+        and old.attributes == list(attributes)
+        and len(old) <= len(labels)
+        and np.array_equal(old.labels.numpy(), labels[: len(old)])
+    )
+    return old if same else None
+
+
+_TENSORS = ("latents", "mirrored", "labels", "held_out", "held_out_labels", "mean", "std")
+
+
+def _save(path: Path, cache: LatentCache) -> None:
+    metadata = {
+        "kind": "latents",
+        "attributes": cache.attributes,
+        "autoencoder": cache.autoencoder,
+    }
+    save_tensors(path, {name: getattr(cache, name) for name in _TENSORS}, metadata)
+
+
+def load_cache(path: Path) -> LatentCache:
+    """Read a cache; raises `TtiError` if the file is missing, damaged or something else."""
+    tensors, metadata = load_tensors(path)
+    if metadata.get("kind") != "latents":
+        raise TtiError(f"{path} is no latent cache; make one with `ttikit train latents`")
+    return LatentCache(
+        **tensors, attributes=metadata["attributes"], autoencoder=metadata["autoencoder"]
+    )

@@ -1,0 +1,287 @@
+"""The training loop that both networks share: budget, rate, checkpoints, log, progress line."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import signal
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from torch import Tensor, nn
+
+from ttikit.errors import TtiError
+from ttikit.training.checkpoint import load_checkpoint, save_checkpoint
+from ttikit.training.optim import Average, Schedule
+from ttikit.training.plot import plot_log
+
+LOG = "log.jsonl"
+Loss = Callable[["Counters"], dict[str, Tensor]]
+Check = Callable[[], dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a run is as a whole, over all its resumptions: minutes or samples.
+
+    ``finish_minutes`` ends the run that many minutes after now, the rate falling to zero.
+    """
+
+    minutes: float | None = None
+    samples: int | None = None
+    finish_minutes: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.minutes is None) == (self.samples is None):
+            raise TtiError("give either --minutes or --samples")
+        for value in (self.minutes, self.samples, self.finish_minutes):
+            if value is not None and not value > 0:
+                raise TtiError("--minutes, --samples and --finish-minutes must be above 0")
+
+
+@dataclass
+class Counters:
+    """What a checkpoint knows besides tensors. All random numbers derive from (seed, step)."""
+
+    seed: int = 0
+    step: int = 0
+    samples: int = 0
+    seconds: float = 0.0
+    progress: float = 0.0
+    finish_from: float | None = None  # seconds at which a finish began
+    finish_for: float = 0.0  # seconds that it lasts
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything about a run but the network."""
+
+    out: Path
+    batch: int
+    budget: Budget
+    seed: int = 0
+    save_seconds: float = 60.0
+    log_seconds: float = 10.0
+    clip: float = 1.0  # limit of the gradient's norm
+
+
+class Trainer:
+    """Runs steps until the budget is used up or a signal asks for a stop; resumes by itself.
+
+    ``loss`` computes a dictionary of scalars for the counters of one step; "loss" is minimised.
+    ``check`` measures something on held-out data for the log whenever a checkpoint is written.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        optimisers: Sequence[torch.optim.Optimizer],
+        schedule: Schedule,
+        loss: Loss,
+        settings: Settings,
+        average: Average | None = None,
+        check: Check | None = None,
+    ) -> None:
+        self.check = check
+        self.model, self.optimisers, self.average = model, list(optimisers), average
+        self.schedule, self.loss, self.settings = schedule, loss, settings
+        self.counters = Counters(seed=settings.seed)
+        self._stop = False
+        self._tail: list[dict[str, float]] = []
+
+    def resume(self) -> bool:
+        """Continue from the newest sound checkpoint, if there is one."""
+        saved = load_checkpoint(self.settings.out, self.model, self.average, self.optimisers)
+        if saved is None:
+            return False
+        self.counters = Counters(**saved)
+        if self.counters.seed != self.settings.seed:
+            raise TtiError(
+                f"{self.settings.out} holds a run with seed {self.counters.seed}; "
+                f"use that --seed or another --out"
+            )
+        return True
+
+    def save(self) -> None:
+        """Write a checkpoint now, and what ``check`` finds into the log."""
+        out = self.settings.out
+        save_checkpoint(out, self.model, self.average, self.optimisers, asdict(self.counters))
+        if self.check is not None:
+            self._append({"samples": self.counters.samples, **self.check()})
+        plot_log(out / LOG, out / "loss.png")
+
+    def run(self) -> bool:
+        """Train; true when the budget is used up, false when a signal ended it before.
+
+        An exception leaves the last checkpoint as it was, never half of a step.
+        """
+        budget, counters = self.settings.budget, self.counters
+        if budget.finish_minutes is not None and counters.finish_from is None:
+            counters.finish_from = counters.seconds
+            counters.finish_for = 60 * budget.finish_minutes
+        handlers = self._catch_signals()
+        try:
+            with _progress() as bar:
+                self._steps(bar)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        self.save()
+        return self._used() >= 1
+
+    def _steps(self, bar: Progress) -> None:
+        task = bar.add_task("", total=1.0, note="")
+        saved = logged = last = time.monotonic()
+        samples = self.counters.samples
+        while not self._stop and self._used() < 1:
+            self._step()
+            now = time.monotonic()
+            self.counters.seconds += now - last
+            last = now
+            if now - logged >= self.settings.log_seconds or self._used() >= 1:
+                speed = (self.counters.samples - samples) / max(now - logged, 1e-9)
+                logged, samples = now, self.counters.samples
+                bar.update(task, completed=self._used(), note=self._log(speed))
+            if now - saved >= self.settings.save_seconds:
+                self.save()
+                saved = last = time.monotonic()
+
+    def _step(self) -> None:
+        """One update. The counters change last, when nothing can fail any more."""
+        counters = self.counters
+        counters.progress = self._budget_used()
+        rate = self.schedule.rate(counters.step, counters.progress) * (1 - self._finish_used())
+        for optimiser in self.optimisers:
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            optimiser.zero_grad(set_to_none=True)
+        values = self.loss(counters)
+        values["loss"].backward()
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        numbers = {name: value.item() for name, value in values.items()}
+        if not all(map(_finite, (*numbers.values(), norm.item()))):
+            raise TtiError(
+                f"the loss is no longer a number at step {counters.step}; "
+                f"resume with a smaller --rate (the checkpoint before it is unharmed)"
+            )
+        for optimiser in self.optimisers:
+            optimiser.step()
+        if self.average is not None:
+            self.average.update(self.model, counters.step + 1)
+        self._tail.append({**numbers, "norm": norm.item(), "rate": rate})
+        counters.step += 1
+        counters.samples += self.settings.batch
+
+    def _budget_used(self) -> float:
+        budget = self.settings.budget
+        if budget.samples is not None:
+            return self.counters.samples / budget.samples
+        assert budget.minutes is not None
+        return self.counters.seconds / (60 * budget.minutes)
+
+    def _finish_used(self) -> float:
+        if self.counters.finish_from is None:
+            return 0.0
+        return min(
+            1.0, (self.counters.seconds - self.counters.finish_from) / self.counters.finish_for
+        )
+
+    def _used(self) -> float:
+        return max(self._budget_used(), self._finish_used())
+
+    def _log(self, speed: float) -> str:
+        """Append the means since the last line to the log; text of the progress line."""
+        counters = self.counters
+        means = {
+            name: sum(row[name] for row in self._tail) / len(self._tail) for name in self._tail[0]
+        }
+        self._tail.clear()
+        line = {
+            "step": counters.step,
+            "samples": counters.samples,
+            "seconds": round(counters.seconds, 1),
+            "samples_per_s": round(speed, 1),
+            **{name: float(f"{value:.5g}") for name, value in means.items()},
+        }
+        self._append(line)
+        used = self._used()
+        left = self._seconds_left(speed)
+        return (
+            f"{100 * used:5.1f}%  {counters.samples:,} samples  {speed:.1f}/s  "
+            f"loss {means['loss']:.4f}  {int(left // 60)} min {int(left % 60):02d} s left"
+        )
+
+    def _append(self, row: dict[str, float]) -> None:
+        self.settings.out.mkdir(parents=True, exist_ok=True)
+        with (self.settings.out / LOG).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def _seconds_left(self, speed: float) -> float:
+        budget, counters = self.settings.budget, self.counters
+        if budget.samples is not None:
+            left = (budget.samples - counters.samples) / max(speed, 1e-9)
+        else:
+            assert budget.minutes is not None
+            left = 60 * budget.minutes - counters.seconds
+        if counters.finish_from is not None:
+            left = min(left, counters.finish_from + counters.finish_for - counters.seconds)
+        return max(left, 0.0)
+
+    def _catch_signals(self) -> dict[int, Any]:
+        """First Ctrl-C or SIGTERM: finish the step and save. A second one: stop at once."""
+
+        def ask(number: int, frame: FrameType | None) -> None:
+            if self._stop:
+                raise KeyboardInterrupt
+            self._stop = True
+
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        return {number: signal.signal(number, ask) for number in numbers}
+
+
+def _finite(value: float) -> bool:
+    return value == value and abs(value) != float("inf")
+
+
+def _progress() -> Progress:
+    return Progress(TextColumn("{task.fields[note]}"), BarColumn(), TimeElapsedColumn())
+
+
+def pick_device(name: str) -> torch.device:
+    """ "auto", "cpu" or "cuda" as a device; raises `TtiError` if it is not there."""
+    if name not in ("auto", "cpu", "cuda"):
+        raise TtiError(f"--device {name} is unknown; choose auto, cpu or cuda")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise TtiError("torch finds no CUDA device; use --device cpu")
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(name)
+
+
+def generator(counters: Counters, device: torch.device) -> torch.Generator:
+    """Random numbers of one step: they depend on seed and step only, so that runs can resume."""
+    return torch.Generator(device).manual_seed((counters.seed << 40) + counters.step)
+
+
+def prepare_cpu(threads: int) -> None:
+    """Set the number of threads, and let glibc keep freed memory instead of returning it.
+
+    A step allocates and frees some hundred megabytes; handing them back to the kernel and
+    faulting them in again costs about a sixth of the time of a step.
+    """
+    torch.set_num_threads(threads)
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # no glibc: only slower
+        return
+    trim_threshold, top_pad, mmap_max = -1, -2, -4  # names of <malloc.h>
+    mallopt(trim_threshold, 2**31 - 1)
+    mallopt(top_pad, 256 << 20)
+    mallopt(mmap_max, 0)

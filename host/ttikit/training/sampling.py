@@ -1,0 +1,113 @@
+"""Sampling in float32 torch, to look at a model while it trains. The board has its own sampler."""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor
+
+from ttikit.errors import TtiError
+from ttikit.training.autoencoder import to_pixels
+from ttikit.training.checkpoint import write_atomically
+from ttikit.training.models import Decoder, TextToLatent
+
+Field = Callable[[Tensor, float], Tensor]  # x, t → velocity of the same shape as x
+
+
+def euler(field: Field, noise: Tensor, steps: int) -> Tensor:
+    """Follow the flow from t = 1 (``noise``) to t = 0 in ``steps`` equal steps: x −= v / steps."""
+    if steps < 1:
+        raise TtiError(f"sampling needs at least 1 step, not {steps}")
+    x = noise
+    for i in range(steps):
+        x = x - field(x, 1 - i / steps) / steps
+    return x
+
+
+def guided(model: TextToLatent, tokens: Tensor, guidance: float) -> Field:
+    """Velocity vu + g·(vc − vu) of ``tokens`` (B, length) against the hidden prompt."""
+    text = model.text(tokens)
+    null = model.null.expand_as(text)
+
+    def field(x: Tensor, t: float) -> Tensor:
+        times = x.new_full((len(x),), t)
+        if guidance == 1:
+            return model.dit(x, times, text)
+        both = model.dit(torch.cat((x, x)), torch.cat((times, times)), torch.cat((text, null)))
+        conditional, unconditional = both.chunk(2)
+        return unconditional + guidance * (conditional - unconditional)
+
+    return field
+
+
+def noise_of(seed: int, model: TextToLatent) -> Tensor:
+    """Start noise (1, size, size, channels) of a seed; not the board's generator."""
+    config = model.config
+    random = torch.Generator().manual_seed(seed)
+    return torch.randn(1, config.size, config.size, config.channels, generator=random)
+
+
+@torch.no_grad()
+def sample(
+    model: TextToLatent,
+    mean: Tensor,
+    std: Tensor,
+    decoder: Decoder,
+    tokens: NDArray[np.int64],
+    seeds: Sequence[int],
+    steps: int = 8,
+    guidance: float = 3.0,
+) -> NDArray[np.uint8]:
+    """Pictures (prompts, seeds, 64, 64, 3): ``tokens`` (prompts, length) by ``seeds``."""
+    rows = []
+    start = torch.cat([noise_of(seed, model) for seed in seeds])
+    for row in torch.from_numpy(tokens):
+        field = guided(model, row.expand(len(seeds), -1), guidance)
+        latent = euler(field, start, steps) * std + mean
+        rows.append(to_pixels(decoder(latent.permute(0, 3, 1, 2))).numpy())
+    return np.stack(rows)
+
+
+def sheet(pictures: NDArray[np.uint8], zoom: int = 2) -> Image.Image:
+    """One image of pictures (rows, columns, H, W, 3), enlarged ``zoom`` times, with white gaps."""
+    rows, columns, height, width = pictures.shape[:4]
+    gap = 2
+    canvas = np.full(
+        (rows * (height + gap) + gap, columns * (width + gap) + gap, 3), 255, np.uint8
+    )
+    for r in range(rows):
+        for c in range(columns):
+            y, x = gap + r * (height + gap), gap + c * (width + gap)
+            canvas[y : y + height, x : x + width] = pictures[r, c]
+    image = Image.fromarray(canvas)
+    return image.resize((image.width * zoom, image.height * zoom), Image.Resampling.NEAREST)
+
+
+def save_png(path: Path, image: Image.Image) -> None:
+    """Write ``image`` as a PNG, atomically."""
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    write_atomically(path, buffer.getvalue())
+
+
+def prompt_tokens(prompts: Sequence[str], length: int) -> NDArray[np.int64]:
+    """Token ids (prompts, length), padded with 0; `TtiError` for a prompt without a word."""
+    from ttikit.data.vocabulary import FORMS
+
+    rows = np.zeros((len(prompts), length), np.int64)
+    for row, prompt in zip(rows, prompts, strict=True):
+        text = unicodedata.normalize("NFC", prompt.lower()).replace("ё", "е")
+        words = re.findall(r"\w+", text)
+        ids = [FORMS[word[:5]] for word in words if word[:5] in FORMS][:length]
+        if not ids:
+            raise TtiError(f"no word of {prompt!r} is known; try for example: девушка в очках")
+        row[: len(ids)] = ids
+    return rows
