@@ -105,7 +105,7 @@ ARGUMENTS = {
         out(F, 16), Buffer(F, 8), Number(0, (-1, 3, HUGE)), Number(3, (0, -1, 65536, HUGE)),
         Number(8),
     ],
-    "guide": [out(F, 8), Buffer(F, 8), Number(300, (-1, HUGE)), Number(8)],
+    "guide": [out(F, 8), Buffer(F, 8), Number(300, (-1000001, 1000001, HUGE)), Number(8)],
     "euler": [out(F, 8), Buffer(F, 8), Number(3, (0, -1, 65536, HUGE)), Number(8)],
     "noise": [out(F, 8), Number(0, (-1, 2**32)), Number(8, (0, -1, 6, HUGE))],
     "quantize_latent": [
@@ -165,7 +165,7 @@ def test_good_arguments_pass(name):
 def test_short_buffer(name, position):
     buffer = ARGUMENTS[name][position]
     if (name, position) == ("conv3x3_s8", 1):
-        text = "conv3x3_s8: needs input rows 0 to 1, x has 0 to 0"
+        text = "conv3x3_s8: input rows 0 to 1 are needed, x begins with row 0 and holds 1"
     elif (name, position) == ("embed", 1):
         text = "embed: token 0 is outside the table of 0 rows"
     else:
@@ -183,7 +183,7 @@ def test_longer_buffer_passes(name, position):
 @pytest.mark.parametrize("wrong", [3, "text", [1.0]], ids=["int", "str", "list"])
 @pytest.mark.parametrize(("name", "position"), cases(is_buffer))
 def test_no_buffer(name, position, wrong):
-    with pytest.raises(TypeError, match=rf"{name}: \w+ must be a buffer"):
+    with pytest.raises(TypeError, match=rf"{name}: \w+ must be a buffer, not "):
         call(name, position, wrong)
 
 
@@ -192,20 +192,20 @@ def test_none(name, position):
     if ARGUMENTS[name][position].optional:
         call(name, position, None)
     else:
-        with pytest.raises(TypeError, match=rf"{name}: \w+ must be a buffer"):
+        with pytest.raises(TypeError, match=rf"{name}: \w+ must be a buffer, not "):
             call(name, position, None)
 
 
 @pytest.mark.parametrize(("name", "position"), cases(is_output))
 def test_read_only_output(name, position):
-    with pytest.raises(TypeError, match=rf"{name}: \w+ must be writable"):
+    with pytest.raises(TypeError, match=rf"{name}: \w+ must be a writable buffer"):
         call(name, position, bytes(ARGUMENTS[name][position].bytes))
 
 
 @pytest.mark.parametrize(("name", "position"), cases(is_wide))
 def test_unaligned_floats(name, position):
     view = memoryview(bytearray(ARGUMENTS[name][position].bytes + 1))[1:]
-    with pytest.raises(ValueError, match=rf"{name}: \w+ must be aligned to 4 bytes"):
+    with pytest.raises(ValueError, match=rf"{name}: \w+ must begin at an address divisible by 4"):
         call(name, position, view)
 
 
@@ -216,10 +216,10 @@ def test_numbers_out_of_range(name, position):
             call(name, position, value)
 
 
-@pytest.mark.parametrize("wrong", [1.0, "1", None], ids=["float", "str", "None"])
+@pytest.mark.parametrize("wrong", [1.0, "1", None, True], ids=["float", "str", "None", "bool"])
 @pytest.mark.parametrize(("name", "position"), cases(is_number))
 def test_no_integer(name, position, wrong):
-    with pytest.raises(TypeError, match=rf"{name}: \w+ must be an integer"):
+    with pytest.raises(TypeError, match=rf"{name}: \w+ must be an integer, not "):
         call(name, position, wrong)
 
 
@@ -247,5 +247,5 @@ def test_kinds_of_buffers(kind):
 
 
 def test_strided_buffer_is_refused():
-    with pytest.raises(TypeError, match="add: a must be a buffer"):
+    with pytest.raises(TypeError, match="add: a must be a buffer, not ndarray"):
         ops.add(bytearray(16), np.zeros((4, 2), F)[:, 0], bytearray(16), 4)

@@ -134,7 +134,11 @@ def test_clamping():
 def test_missing_input_rows_are_named():
     layer = LAYERS["plain"]
     out = np.empty((8, 8, 6), np.int8)
-    with pytest.raises(ValueError, match="needs input rows 1 to 4, x has 2 to 4"):
+    with pytest.raises(
+        ValueError, match="input rows 1 to 4 are needed, x begins with row 2 and holds 3"
+    ):
         layer.into(out, layer.x[2:5].copy(), None, 2, 4, 2, 0)
-    with pytest.raises(ValueError, match="needs input rows 3 to 7, x has 2 to 6"):
+    with pytest.raises(
+        ValueError, match="input rows 3 to 7 are needed, x begins with row 2 and holds 5"
+    ):
         layer.into(out, layer.x[2:7].copy(), None, 4, 8, 2, 0)

@@ -8,7 +8,7 @@ very graphs of the boards run on a PC.
 
 from ttikit.simulator.conv import conv3x3_s8
 from ttikit.simulator.elementary import exp, gelu, log, rne, rsqrt, silu, sincos, sqrt
-from ttikit.simulator.install import install
+from ttikit.simulator.installer import install
 from ttikit.simulator.model import build, crc32, model_check, model_find, model_verify
 from ttikit.simulator.products import (
     attention_scores,

@@ -16,8 +16,9 @@ Int8 = NDArray[np.int8]
 UInt8 = NDArray[np.uint8]
 Int32 = NDArray[np.int32]
 
-MAX_SIZE = 1 << 20  # of one dimension; a larger one is a mistake, and int32 arithmetic stays safe
-MAX_DEPTH = 65536  # of a sum of int8 products: it stays inside int32 (§1)
+MAX_SIZE = 65536  # rows, columns, channels …; a sum of as many int8 products fits int32 (§1)
+MAX_LENGTH = 1 << 24  # of a vector
+MAX_STEPS = 65535
 
 
 class Arguments:
@@ -33,18 +34,25 @@ class Arguments:
             TypeError: it is no integer.
             ValueError: it lies outside the range.
         """
+        kind = type(value).__name__
+        if isinstance(value, bool):
+            raise TypeError(f"{self.op}: {name} must be an integer, not {kind}")
         try:
             number = operator.index(value)
         except TypeError:
-            raise TypeError(f"{self.op}: {name} must be an integer") from None
+            raise TypeError(f"{self.op}: {name} must be an integer, not {kind}") from None
         if not low <= number <= high:
-            raise ValueError(f"{self.op}: {name} must be {low} to {high}, is {number}")
+            raise ValueError(f"{self.op}: {name} must be {low} to {high}, not {number}")
         return number
+
+    def length(self, name: str, value: Any) -> int:
+        """Return `value` as the length of a vector; raises as `integer`."""
+        return self.integer(name, value, 1, MAX_LENGTH)
 
     def multiple(self, name: str, value: int, of: int) -> None:
         """Raise ValueError unless `value` is a multiple of `of`."""
         if value % of:
-            raise ValueError(f"{self.op}: {name} must be a multiple of {of}, is {value}")
+            raise ValueError(f"{self.op}: {name} must be a multiple of {of}, not {value}")
 
     def groups(self, rows: int, group: Any) -> NDArray[np.intp]:
         """Return for each row the number of its group of `group` rows; raises as `integer`."""
@@ -78,7 +86,7 @@ class Arguments:
         """
         view = self.read(name, buffer, dtype, shape)
         if not view.flags.writeable:
-            raise TypeError(f"{self.op}: {name} must be writable")
+            raise TypeError(f"{self.op}: {name} must be a writable buffer")
         return view
 
     def all(self, name: str, buffer: Any, dtype: DTypeLike) -> NDArray[Any]:
@@ -87,10 +95,11 @@ class Arguments:
         try:
             octets = np.frombuffer(buffer, np.uint8) if _bytes(buffer) else np.empty(0, np.uint8)
         except (TypeError, ValueError, BufferError):
-            raise TypeError(f"{self.op}: {name} must be a buffer") from None
+            given = type(buffer).__name__
+            raise TypeError(f"{self.op}: {name} must be a buffer, not {given}") from None
         flat = octets[: octets.size // kind.itemsize * kind.itemsize].view(kind)
         if not flat.flags.aligned:
-            raise ValueError(f"{self.op}: {name} must be aligned to {kind.itemsize} bytes")
+            raise ValueError(f"{self.op}: {name} must begin at an address divisible by 4")
         return flat
 
 

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from ttikit.simulator.arguments import MAX_DEPTH, Arguments, Int8
+from ttikit.simulator.arguments import Arguments, Int8
 from ttikit.simulator.elementary import F, quantise_f32, quantise_u8_f32
 from ttikit.simulator.products import dot_s8
 
 UPSAMPLE, RELU, BYTES = 1, 2, 4  # flags
+MAX_CIN = 7280  # a row of weights has at most 65,536 values
 
 
 def padded_depth(cin: int) -> int:
@@ -28,8 +29,8 @@ def _padded_rows(
     wanted = (ys >> shift) - in_y0
     if wanted[0] < 0 or wanted[-1] >= x.shape[0]:
         raise ValueError(
-            f"{check.op}: needs input rows {ys[0] >> shift} to {ys[-1] >> shift}, "
-            f"x has {in_y0} to {in_y0 + x.shape[0] - 1}"
+            f"{check.op}: input rows {ys[0] >> shift} to {ys[-1] >> shift} are needed, "
+            f"x begins with row {in_y0} and holds {x.shape[0]}"
         )
     padded = np.zeros((y1 - y0 + 2, width + 2, x.shape[2]), np.int8)
     rows = x[wanted][:, np.arange(width) >> shift]
@@ -85,7 +86,7 @@ def conv3x3_s8(
     """
     check = Arguments("conv3x3_s8")
     height, width, flags, in_width = _size(check, height, width, flags)
-    cin, cout = check.integer("cin", cin, high=MAX_DEPTH // 9), check.integer("cout", cout)
+    cin, cout = check.integer("cin", cin, high=MAX_CIN), check.integer("cout", cout)
     y0 = check.integer("y0", y0, 0, height - 1)
     y1 = check.integer("y1", y1, y0 + 1, height)
     in_y0 = check.integer("in_y0", in_y0, 0, height - 1)

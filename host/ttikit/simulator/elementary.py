@@ -126,7 +126,7 @@ def gelu_f32(x: Float32, table: Float32) -> Float32:
 def _map(op: str, function: Callable[[Float32], Float32], out: Any, x: Any, n: Any) -> None:
     """Write function(x) to out, float32[n] each; `out` may be `x`."""
     check = Arguments(op)
-    count = check.integer("n", n)
+    count = check.length("n", n)
     source = check.read("x", x, F, (count,))
     target = check.write("out", out, F, (count,))
     with np.errstate(all="ignore"):  # values outside the domain are the caller's
@@ -161,7 +161,7 @@ def silu(out: Any, x: Any, n: int) -> None:
 def sincos(out_sin: Any, out_cos: Any, turns: Any, n: int) -> None:
     """§3: sine and cosine of `turns` (0 ≤ turns < 1), float32[n] each."""
     check = Arguments("sincos")
-    count = check.integer("n", n)
+    count = check.length("n", n)
     u = check.read("turns", turns, F, (count,))
     sine_out = check.write("out_sin", out_sin, F, (count,))
     cosine_out = check.write("out_cos", out_cos, F, (count,))
@@ -173,7 +173,7 @@ def sincos(out_sin: Any, out_cos: Any, turns: Any, n: int) -> None:
 def rne(out: Any, x: Any, n: int) -> None:
     """§2: out int32[n] = the integers nearest to x float32[n], ties to even; |x| < 2^22."""
     check = Arguments("rne")
-    count = check.integer("n", n)
+    count = check.length("n", n)
     source = check.read("x", x, F, (count,))
     target = check.write("out", out, np.int32, (count,))
     with np.errstate(all="ignore"):
@@ -183,7 +183,7 @@ def rne(out: Any, x: Any, n: int) -> None:
 def gelu(out: Any, x: Any, table: Any, n: int) -> None:
     """§3: out = gelu(x), float32[n], by `table` float32[1024][2]; `out` may be `x`."""
     check = Arguments("gelu")
-    count = check.integer("n", n)
+    count = check.length("n", n)
     source = check.read("x", x, F, (count,))
     curve = check.read("table", table, F, (GELU_POINTS, 2))
     target = check.write("out", out, F, (count,))

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ttikit.model_file import ModelFile, ModelFileError, read_model
-from ttikit.model_file.format import NO_SCALE
+from ttikit.model_file import ModelFile, ModelFileError, format, read_model
 from ttikit.simulator.arguments import Arguments
 
 Found = tuple[int, int, int, tuple[int, ...], int]
+NO_SCALE = -1
 
 
 def crc32(crc: int, buf: Any) -> int:
@@ -33,12 +33,11 @@ def _open(op: str, buf: Any) -> ModelFile:
 
 
 def model_check(buf: Any) -> tuple[int, int, int]:
-    """Check header, directory and metadata of the model file in `buf`.
-
-    Returns (offset of the metadata, its bytes, CRC-32 of the data: a fingerprint of the weights).
+    """Check header, directory and metadata; (metadata offset, metadata bytes, CRC of the data).
 
     Raises:
-        ValueError: it is damaged; the text says where and what to do.
+        TypeError: `buf` is no buffer.
+        ValueError: the model file in it is damaged; the text says where and what to do.
     """
     header = _open("model_check", buf).header
     return header.metadata_offset, header.metadata_bytes, header.data_crc
@@ -54,17 +53,20 @@ def model_verify(buf: Any) -> None:
 
 
 def model_find(buf: Any, name: str) -> Found | None:
-    """Return (offset, bytes, dtype code, shape, index of the scale tensor or −1), or None.
+    """Return (offset, bytes, dtype code, shape, index of the scale tensor or −1) of a tensor.
 
-    Raises as `model_check`.
+    None if the file has no tensor of this name. Offsets count from the start of the file. Raises
+    as `model_check`.
     """
+    if not isinstance(name, str):
+        raise TypeError("model_find: name must be a string")
     for entry in _open("model_find", buf).entries:
         if entry.name == name:
-            scale = -1 if entry.scale == NO_SCALE else entry.scale
+            scale = NO_SCALE if entry.scale == format.NO_SCALE else entry.scale
             return entry.offset, entry.bytes, entry.dtype, entry.shape, scale
     return None
 
 
-def build() -> str:
-    """Name the implementation that runs the ops."""
-    return "numpy"
+def build() -> tuple[tuple[str, str], ...]:
+    """Return (kernel, implementation) for each kernel that boards may have a faster one of."""
+    return ("gemm_s8", "numpy"), ("attention", "numpy"), ("conv3x3_s8", "numpy")

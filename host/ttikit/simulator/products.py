@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttikit.simulator.arguments import MAX_DEPTH, Arguments, Float32, Int8
+from ttikit.simulator.arguments import Arguments, Float32, Int8
 from ttikit.simulator.elementary import F, exp_f32, rne_f32
 
 EXACT_IN_FLOAT32 = (1 << 24) // (128 * 128)  # longest sum of int8 products that float32 holds
@@ -26,7 +26,6 @@ def _gemm(
     check: Arguments, x: Any, sx: Any, w: Any, sw: Any, bias: Any, t: int, o: int, k: int
 ) -> Float32:
     """§5: the value float32[t][o] that both products share."""
-    check.integer("k", k, high=MAX_DEPTH)
     codes = check.read("x", x, np.int8, (t, k))
     weights = check.read("w", w, np.int8, (o, k))
     row_scales = check.read("sx", sx, F, (t,))
@@ -41,7 +40,7 @@ def gemm_s8(out: Any, x: Any, sx: Any, w: Any, sw: Any, bias: Any, t: int, o: in
     x int8[t][k], sx float32[t], w int8[o][k], sw float32[o], bias float32[o] or None.
     """
     check = Arguments("gemm_s8")
-    t, o = check.integer("t", t), check.integer("o", o)
+    t, o, k = check.integer("t", t), check.integer("o", o), check.integer("k", k)
     target = check.write("out", out, F, (t, o))
     with np.errstate(all="ignore"):
         target[:] = _gemm(check, x, sx, w, sw, bias, t, o, k)
@@ -65,7 +64,7 @@ def gemm_s8_add(
     gate float32[⌈t/group⌉][o], where row i uses vector i // group.
     """
     check = Arguments("gemm_s8_add")
-    t, o = check.integer("t", t), check.integer("o", o)
+    t, o, k = check.integer("t", t), check.integer("o", o), check.integer("k", k)
     vector = check.groups(t, group)
     target = check.write("res", res, F, (t, o))
     gates = check.read("gate", gate, F, (int(vector[-1]) + 1, o))
@@ -78,9 +77,9 @@ def _head(
     check: Arguments, head: Any, row0: Any, rows: Any, tokens: Any, heads: Any, head_dim: Any
 ) -> tuple[int, int, int, int, int, int]:
     """Check the integers that both attention products share."""
-    tokens = check.integer("tokens", tokens, high=MAX_DEPTH)
+    tokens = check.integer("tokens", tokens)
     heads = check.integer("heads", heads)
-    head_dim = check.integer("head_dim", head_dim, high=MAX_DEPTH)
+    head_dim = check.integer("head_dim", head_dim)
     head = check.integer("head", head, 0, heads - 1)
     row0 = check.integer("row0", row0, 0, tokens - 1)
     rows = check.integer("rows", rows, 1, tokens - row0)
@@ -123,7 +122,7 @@ def softmax_s8(p: Any, inv: Any, s: Any, rows: int, cols: int, valid: int) -> No
     s float32[rows][cols]; columns from `valid` (at least 1) on get 0.
     """
     check = Arguments("softmax_s8")
-    rows, cols = check.integer("rows", rows), check.integer("cols", cols, high=MAX_DEPTH)
+    rows, cols = check.integer("rows", rows), check.integer("cols", cols)
     valid = check.integer("valid", valid, 1, cols)
     scores = check.read("s", s, F, (rows, cols))[:, :valid]
     p_out = check.write("p", p, np.int8, (rows, cols))

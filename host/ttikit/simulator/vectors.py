@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttikit.simulator.arguments import Arguments, Float32
+from ttikit.simulator.arguments import MAX_STEPS, Arguments, Float32
 from ttikit.simulator.elementary import F, log_f32, quantise_f32, sincos_f32, sqrt_f32
 
 PHILOX_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
@@ -14,8 +14,7 @@ PHILOX_ROUNDS = 10
 WORD = np.uint64(0xFFFFFFFF)
 TWO_TO_MINUS_24 = F(2.0**-24)
 
-MAX_STEPS = 65535
-MAX_GUIDANCE = 65535  # hundredths
+MAX_GUIDANCE = 1_000_000  # hundredths
 
 
 def philox4x32(counter: NDArray[np.uint64], key: tuple[int, int]) -> NDArray[np.uint32]:
@@ -52,7 +51,7 @@ def noise(out: Any, seed: int, n: int) -> None:
     """§9: out float32[n] = normal noise of a seed in 0 … 2^32−1; n is a multiple of 4."""
     check = Arguments("noise")
     seed = check.integer("seed", seed, 0, 0xFFFFFFFF)
-    n = check.integer("n", n)
+    n = check.length("n", n)
     check.multiple("n", n, 4)
     check.write("out", out, F, (n,))[:] = noise_f32(seed, n)
 
@@ -65,7 +64,7 @@ def timestep_features(out: Any, freqs: Any, i: int, steps: int, n: int) -> None:
     check = Arguments("timestep_features")
     steps = check.integer("steps", steps, 1, MAX_STEPS)
     i = check.integer("i", i, 0, steps - 1)
-    n = check.integer("n", n)
+    n = check.length("n", n)
     turns_per_unit = check.read("freqs", freqs, F, (n,))
     target = check.write("out", out, F, (2 * n,))
     with np.errstate(all="ignore"):
@@ -77,8 +76,8 @@ def timestep_features(out: Any, freqs: Any, i: int, steps: int, n: int) -> None:
 def guide(v: Any, v_uncond: Any, guidance: int, n: int) -> None:
     """§10: v = v_uncond + guidance/100 · (v − v_uncond), float32[n], in place in v."""
     check = Arguments("guide")
-    guidance = check.integer("guidance", guidance, 0, MAX_GUIDANCE)
-    n = check.integer("n", n)
+    guidance = check.integer("guidance", guidance, -MAX_GUIDANCE, MAX_GUIDANCE)
+    n = check.length("n", n)
     target = check.write("v", v, F, (n,))
     unconditional = check.read("v_uncond", v_uncond, F, (n,))
     g = F(guidance) / F(100)
@@ -90,7 +89,7 @@ def euler(x: Any, v: Any, steps: int, n: int) -> None:
     """§10: x = x − 1/steps · v, float32[n], in place in x."""
     check = Arguments("euler")
     steps = check.integer("steps", steps, 1, MAX_STEPS)
-    n = check.integer("n", n)
+    n = check.length("n", n)
     target = check.write("x", x, F, (n,))
     velocity = check.read("v", v, F, (n,))
     with np.errstate(all="ignore"):
@@ -119,7 +118,7 @@ def embed(out: Any, table: Any, pos: Any, tokens: Any, n: int, dim: int) -> None
 def add(out: Any, a: Any, b: Any, n: int) -> None:
     """§11: out = a + b, float32[n]; `out` may be `a` or `b`."""
     check = Arguments("add")
-    n = check.integer("n", n)
+    n = check.length("n", n)
     left, right = check.read("a", a, F, (n,)), check.read("b", b, F, (n,))
     target = check.write("out", out, F, (n,))
     with np.errstate(all="ignore"):
