@@ -1,0 +1,71 @@
+// Module `_tti`: the ops of tti for MicroPython. docs/ops.md describes them, docs/arithmetic.md
+// says what they compute, and ttikit.simulator offers the same functions on a PC.
+#include "ops.h"
+
+#include "py/objtuple.h"
+#include "py/runtime.h"
+
+// Which implementation each replaceable kernel has in this build: dict(_tti.build()).
+#define BACKEND(name, backend)                                                                    \
+    static const mp_rom_obj_tuple_t backend_##name = {                                            \
+        {&mp_type_tuple}, 2, {MP_ROM_QSTR(MP_QSTR_##name), MP_ROM_QSTR(MP_QSTR_##backend)}}
+
+BACKEND(gemm_s8, ref);
+BACKEND(attention, ref);
+BACKEND(conv3x3_s8, ref);
+
+static const mp_rom_obj_tuple_t backends = {{&mp_type_tuple},
+                                            3,
+                                            {MP_ROM_PTR(&backend_gemm_s8),
+                                             MP_ROM_PTR(&backend_attention),
+                                             MP_ROM_PTR(&backend_conv3x3_s8)}};
+
+static mp_obj_t op_build(size_t n_args, const mp_obj_t *args) {
+    (void)n_args;
+    (void)args;
+    return MP_OBJ_FROM_PTR(&backends);
+}
+TTI_DEFINE_OP(build, 0);
+
+// The names are spelled out because MicroPython finds its interned strings by reading the source.
+static const mp_rom_map_elem_t tti_globals_table[] = {
+    {MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__tti)},
+    {MP_ROM_QSTR(MP_QSTR_exp), MP_ROM_PTR(&tti_exp_obj)},
+    {MP_ROM_QSTR(MP_QSTR_log), MP_ROM_PTR(&tti_log_obj)},
+    {MP_ROM_QSTR(MP_QSTR_rsqrt), MP_ROM_PTR(&tti_rsqrt_obj)},
+    {MP_ROM_QSTR(MP_QSTR_sqrt), MP_ROM_PTR(&tti_sqrt_obj)},
+    {MP_ROM_QSTR(MP_QSTR_silu), MP_ROM_PTR(&tti_silu_obj)},
+    {MP_ROM_QSTR(MP_QSTR_sincos), MP_ROM_PTR(&tti_sincos_obj)},
+    {MP_ROM_QSTR(MP_QSTR_rne), MP_ROM_PTR(&tti_rne_obj)},
+    {MP_ROM_QSTR(MP_QSTR_gelu), MP_ROM_PTR(&tti_gelu_obj)},
+    {MP_ROM_QSTR(MP_QSTR_quantize_rows), MP_ROM_PTR(&tti_quantize_rows_obj)},
+    {MP_ROM_QSTR(MP_QSTR_quantize_cols_t), MP_ROM_PTR(&tti_quantize_cols_t_obj)},
+    {MP_ROM_QSTR(MP_QSTR_gemm_s8), MP_ROM_PTR(&tti_gemm_s8_obj)},
+    {MP_ROM_QSTR(MP_QSTR_gemm_s8_add), MP_ROM_PTR(&tti_gemm_s8_add_obj)},
+    {MP_ROM_QSTR(MP_QSTR_layernorm_modulate_s8), MP_ROM_PTR(&tti_layernorm_modulate_s8_obj)},
+    {MP_ROM_QSTR(MP_QSTR_attention_scores), MP_ROM_PTR(&tti_attention_scores_obj)},
+    {MP_ROM_QSTR(MP_QSTR_softmax_s8), MP_ROM_PTR(&tti_softmax_s8_obj)},
+    {MP_ROM_QSTR(MP_QSTR_attention_values), MP_ROM_PTR(&tti_attention_values_obj)},
+    {MP_ROM_QSTR(MP_QSTR_conv3x3_s8), MP_ROM_PTR(&tti_conv3x3_s8_obj)},
+    {MP_ROM_QSTR(MP_QSTR_noise), MP_ROM_PTR(&tti_noise_obj)},
+    {MP_ROM_QSTR(MP_QSTR_timestep_features), MP_ROM_PTR(&tti_timestep_features_obj)},
+    {MP_ROM_QSTR(MP_QSTR_guide), MP_ROM_PTR(&tti_guide_obj)},
+    {MP_ROM_QSTR(MP_QSTR_euler), MP_ROM_PTR(&tti_euler_obj)},
+    {MP_ROM_QSTR(MP_QSTR_add), MP_ROM_PTR(&tti_add_obj)},
+    {MP_ROM_QSTR(MP_QSTR_mean_rows), MP_ROM_PTR(&tti_mean_rows_obj)},
+    {MP_ROM_QSTR(MP_QSTR_embed), MP_ROM_PTR(&tti_embed_obj)},
+    {MP_ROM_QSTR(MP_QSTR_quantize_latent), MP_ROM_PTR(&tti_quantize_latent_obj)},
+    {MP_ROM_QSTR(MP_QSTR_crc32), MP_ROM_PTR(&tti_crc32_obj)},
+    {MP_ROM_QSTR(MP_QSTR_model_check), MP_ROM_PTR(&tti_model_check_obj)},
+    {MP_ROM_QSTR(MP_QSTR_model_verify), MP_ROM_PTR(&tti_model_verify_obj)},
+    {MP_ROM_QSTR(MP_QSTR_model_find), MP_ROM_PTR(&tti_model_find_obj)},
+    {MP_ROM_QSTR(MP_QSTR_build), MP_ROM_PTR(&tti_build_obj)},
+};
+static MP_DEFINE_CONST_DICT(tti_globals, tti_globals_table);
+
+const mp_obj_module_t tti_module = {
+    .base = {&mp_type_module},
+    .globals = (mp_obj_dict_t *)&tti_globals,
+};
+
+MP_REGISTER_MODULE(MP_QSTR__tti, tti_module);
