@@ -4,15 +4,40 @@
 
 #include "py/obj.h"
 
-#define TTI_OPS(OP)                                                                               \
-    OP(exp) \ OP(log) \ OP(rsqrt) \ OP(                                                           \
-        sqrt) \ OP(silu) \ OP(sincos) \ OP(rne) \ OP(gelu) \ OP(quantize_rows) \ OP(quantize_cols_t) \ OP(gemm_s8) \ OP(gemm_s8_add) \ OP(layernorm_modulate_s8) \ OP(attention_scores) \ OP(softmax_s8) \ OP(attention_values) \ OP(conv3x3_s8) \ OP(noise) \ OP(timestep_features) \ OP(guide) \ OP(euler) \ OP(add) \ OP(mean_rows) \ OP(embed) \ OP(quantize_latent) \ OP(crc32) \ OP(model_check) \ OP(model_verify) \ OP(model_find) \ OP(build)
-
-#define TTI_DECLARE_OP(name) MP_DECLARE_CONST_FUN_OBJ_VAR_BETWEEN(tti_##name##_obj);
-TTI_OPS(TTI_DECLARE_OP)
-
 // Follows the function op_<name>, which takes exactly `count` arguments.
 #define TTI_DEFINE_OP(name, count)                                                                \
     MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(tti_##name##_obj, count, count, op_##name)
+
+#define TTI_DECLARE_OP(name) MP_DECLARE_CONST_FUN_OBJ_VAR_BETWEEN(tti_##name##_obj)
+
+TTI_DECLARE_OP(exp);
+TTI_DECLARE_OP(log);
+TTI_DECLARE_OP(rsqrt);
+TTI_DECLARE_OP(sqrt);
+TTI_DECLARE_OP(silu);
+TTI_DECLARE_OP(sincos);
+TTI_DECLARE_OP(rne);
+TTI_DECLARE_OP(gelu);
+TTI_DECLARE_OP(quantize_rows);
+TTI_DECLARE_OP(quantize_cols_t);
+TTI_DECLARE_OP(gemm_s8);
+TTI_DECLARE_OP(gemm_s8_add);
+TTI_DECLARE_OP(layernorm_modulate_s8);
+TTI_DECLARE_OP(attention_scores);
+TTI_DECLARE_OP(softmax_s8);
+TTI_DECLARE_OP(attention_values);
+TTI_DECLARE_OP(conv3x3_s8);
+TTI_DECLARE_OP(noise);
+TTI_DECLARE_OP(timestep_features);
+TTI_DECLARE_OP(guide);
+TTI_DECLARE_OP(euler);
+TTI_DECLARE_OP(add);
+TTI_DECLARE_OP(mean_rows);
+TTI_DECLARE_OP(embed);
+TTI_DECLARE_OP(quantize_latent);
+TTI_DECLARE_OP(crc32);
+TTI_DECLARE_OP(model_check);
+TTI_DECLARE_OP(model_verify);
+TTI_DECLARE_OP(model_find);
 
 #endif
