@@ -16,6 +16,9 @@
 #define MICROPY_GC_SPLIT_HEAP (1)
 #define MICROPY_GC_SPLIT_HEAP_AUTO (1)
 
+// Command-line arguments become interned strings: prompts may be longer than 255 bytes.
+#define MICROPY_QSTR_BYTES_IN_LEN (2)
+
 // Tests show with these that a sampling step allocates next to nothing.
 #define MICROPY_PY_MICROPYTHON_MEM_INFO (1)
 #define MICROPY_PY_MICROPYTHON_HEAP_LOCKED (1)

@@ -62,7 +62,9 @@ def load(path):
         mapped = data is not None
         if not mapped:
             try:
-                data = file.read()
+                data = bytearray(file.seek(0, 2))
+                file.seek(0)
+                file.readinto(data)
             except MemoryError:
                 raise MemoryError(
                     "not enough memory to read %s; put it into a ROMFS, which needs none" % path

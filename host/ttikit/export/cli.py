@@ -1,0 +1,41 @@
+"""`ttikit export`: a trained float model as the int8 file that boards run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def export(
+    diffusion: Annotated[Path, typer.Option(help="export.safetensors of the diffusion run.")],
+    autoencoder: Annotated[Path, typer.Option(help="export.safetensors of the autoencoder.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The .tti file to write.")],
+    percentile: Annotated[
+        float,
+        typer.Option(
+            min=90, max=100, help="Share of decoder activations not to be clipped."
+        ),
+    ] = 99.99,
+    half: Annotated[
+        Path | None,
+        typer.Option(help="Folder for float16 copies of both inputs, which are exported then."),
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="CPU threads.")] = 1,
+) -> None:
+    """Quantise a trained model and write it as a .tti file. The same input gives the same bytes."""
+    from ttikit.export.build import metadata, model
+    from ttikit.export.half import write_half
+    from ttikit.export.run import calibrated, describe
+    from ttikit.model_file import write_model
+    from ttikit.training.loop import prepare_cpu
+
+    prepare_cpu(threads)
+    if half is not None:
+        diffusion = write_half(diffusion, half / "diffusion.safetensors")
+        autoencoder = write_half(autoencoder, half / "autoencoder.safetensors")
+    parts = calibrated(diffusion, autoencoder, percentile)
+    tensors = model(parts.state, parts.decoder, parts.scales, parts.latent)
+    size = write_model(out, tensors, metadata(parts.state, parts.forms, describe(parts)))
+    print(f"{out}: {len(tensors)} tensors, {size:,} bytes")

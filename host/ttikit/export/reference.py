@@ -1,0 +1,75 @@
+"""The float32 model on the board's own noise and tokens: what int8 is measured against."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from rich.progress import track
+
+from ttikit import simulator
+from ttikit.errors import TtiError
+from ttikit.training.autoencoder import load_autoencoder, to_pixels
+from ttikit.training.diffusion import load_diffusion
+from ttikit.training.sampling import euler, guided
+
+BATCH = 16
+
+
+def prompts() -> list[str]:
+    """Return the 64 prompts that calibration and comparison use."""
+    return Path(__file__).with_name("prompts.txt").read_text("utf-8").split("\n")[:-1]
+
+
+class FloatModel:
+    """A trained model in float32: `diffusion` and `autoencoder` are files of training runs."""
+
+    def __init__(self, diffusion: Path, autoencoder: Path) -> None:
+        self.model, self.mean, self.std = load_diffusion(diffusion)
+        self.decoder = load_autoencoder(autoencoder).decoder
+
+    def latents(
+        self, tokens: np.ndarray, seeds: Sequence[int], steps: int = 8, guidance: float = 3.0
+    ) -> np.ndarray:
+        """Return decoder inputs (N, 16, 16, 4) float32 for tokens (N, 32) and N seeds."""
+        parts = []
+        for start in track(range(0, len(seeds), BATCH), description="float model"):
+            noise = torch.cat([board_noise(seed) for seed in seeds[start : start + BATCH]])
+            field = guided(self.model, torch.from_numpy(tokens[start : start + BATCH]), guidance)
+            with torch.no_grad():
+                parts.append(euler(field, noise, steps) * self.std + self.mean)
+        return torch.cat(parts).numpy()
+
+    def pictures(self, latents: np.ndarray) -> np.ndarray:
+        """Return pictures (N, 64, 64, 3) uint8 of decoder inputs (N, 16, 16, 4)."""
+        with torch.no_grad():
+            z = torch.from_numpy(latents).permute(0, 3, 1, 2).contiguous()
+            return np.concatenate([to_pixels(self.decoder(part)).numpy() for part in z.split(16)])
+
+
+def board_noise(seed: int) -> torch.Tensor:
+    """Return the start noise (1, 16, 16, 4) of `seed` on a board (docs/arithmetic.md, §9)."""
+    values = np.empty(1024, np.float32)
+    simulator.noise(values, seed, values.size)
+    patches = values.reshape(1, 8, 8, 2, 2, 4).transpose(0, 1, 3, 2, 4, 5)
+    return torch.from_numpy(patches.reshape(1, 16, 16, 4).copy())
+
+
+def tokens(texts: Sequence[str], forms: dict[str, int]) -> np.ndarray:
+    """Return int64 (N, 32): the ids that the board's tokenizer gives each text."""
+    return np.stack(list(_encoded(texts, forms)))
+
+
+def _encoded(texts: Sequence[str], forms: dict[str, int]) -> Iterator[np.ndarray]:
+    simulator.install()
+    tokenizer = importlib.import_module("tti.tokenizer")
+    encoder = tokenizer.Tokenizer(forms)
+    for text in texts:
+        ids = bytearray(tokenizer.MAX_TOKENS)
+        _, notes = encoder.encode(text, ids)
+        if notes:
+            raise TtiError(f"the prompt «{text}» does not fit the vocabulary: {notes[0]}")
+        yield np.frombuffer(ids, np.uint8).astype(np.int64)
