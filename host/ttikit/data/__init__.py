@@ -1,0 +1,1 @@
+"""Rendered portraits with exact labels, and Russian captions for them."""
