@@ -4,15 +4,15 @@
 
 static void check_integer_type(const char *op, const char *name, mp_obj_t obj) {
     if (!mp_obj_is_int(obj)) {
-        mp_raise_msg_varg(&mp_type_TypeError, MP_ERROR_TEXT("%s: %s must be an integer"), op,
-                          name);
+        mp_raise_msg_varg(&mp_type_TypeError, MP_ERROR_TEXT("%s: %s must be an integer, not %s"),
+                          op, name, mp_obj_get_type_str(obj));
     }
 }
 
 void tti_check_range(const char *op, const char *name, int value, int low, int high) {
     if (value < low || value > high) {
-        mp_raise_msg_varg(&mp_type_ValueError, MP_ERROR_TEXT("%s: %s must be %d to %d, is %d"), op,
-                          name, low, high, value);
+        mp_raise_msg_varg(&mp_type_ValueError, MP_ERROR_TEXT("%s: %s must be %d to %d, not %d"),
+                          op, name, low, high, value);
     }
 }
 
@@ -21,8 +21,8 @@ static int get_int(const char *op, const tti_arg_t *arg, mp_obj_t obj) {
     check_integer_type(op, arg->name, obj);
     mp_int_t value = mp_obj_is_small_int(obj) ? MP_OBJ_SMALL_INT_VALUE(obj) : 0;
     if (!mp_obj_is_small_int(obj) || value < INT32_MIN || value > INT32_MAX) {
-        mp_raise_msg_varg(&mp_type_ValueError, MP_ERROR_TEXT("%s: %s is out of range"), op,
-                          arg->name);
+        mp_raise_msg_varg(&mp_type_ValueError, MP_ERROR_TEXT("%s: %s must be %d to %d"), op,
+                          arg->name, (int)arg->low, (int)arg->high);
     }
     tti_check_range(op, arg->name, (int)value, arg->low, arg->high);
     return (int)value;
@@ -41,7 +41,7 @@ uint32_t tti_get_u32(const char *op, const char *name, mp_obj_t obj) {
 void tti_check_multiple(const char *op, const char *name, int value, int of) {
     if (value % of != 0) {
         mp_raise_msg_varg(&mp_type_ValueError,
-                          MP_ERROR_TEXT("%s: %s must be a multiple of %d, is %d"), op, name, of,
+                          MP_ERROR_TEXT("%s: %s must be a multiple of %d, not %d"), op, name, of,
                           value);
     }
 }
@@ -57,7 +57,8 @@ void tti_check_bytes(const char *op, const char *name, uint64_t needs, size_t ha
 mp_buffer_info_t tti_get_bytes(const char *op, const char *name, mp_obj_t obj) {
     mp_buffer_info_t info;
     if (!mp_get_buffer(obj, &info, MP_BUFFER_READ)) {
-        mp_raise_msg_varg(&mp_type_TypeError, MP_ERROR_TEXT("%s: %s must be a buffer"), op, name);
+        mp_raise_msg_varg(&mp_type_TypeError, MP_ERROR_TEXT("%s: %s must be a buffer, not %s"), op,
+                          name, mp_obj_get_type_str(obj));
     }
     return info;
 }
@@ -77,12 +78,13 @@ static uint64_t bytes_needed(const tti_arg_t *arg, const tti_value_t *values) {
 static void get_buffer(const char *op, const tti_arg_t *arg, mp_obj_t obj, tti_value_t *value) {
     mp_buffer_info_t info = tti_get_bytes(op, arg->name, obj);
     if ((arg->flags & TTI_ARG_WRITE) != 0 && !mp_get_buffer(obj, &info, MP_BUFFER_RW)) {
-        mp_raise_msg_varg(&mp_type_TypeError, MP_ERROR_TEXT("%s: %s must be writable"), op,
-                          arg->name);
+        mp_raise_msg_varg(&mp_type_TypeError, MP_ERROR_TEXT("%s: %s must be a writable buffer"),
+                          op, arg->name);
     }
     if (arg->type != TTI_ARG_S8 && (uintptr_t)info.buf % 4 != 0) {
-        mp_raise_msg_varg(&mp_type_ValueError, MP_ERROR_TEXT("%s: %s must be aligned to 4 bytes"),
-                          op, arg->name);
+        mp_raise_msg_varg(&mp_type_ValueError,
+                          MP_ERROR_TEXT("%s: %s must begin at an address divisible by 4"), op,
+                          arg->name);
     }
     value->p = info.buf;
     value->bytes = info.len;

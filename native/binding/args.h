@@ -50,14 +50,11 @@ typedef struct {
 #define OPTIONAL(name, type, ...) {name, TTI_ARG_##type, TTI_ARG_OPTIONAL, {__VA_ARGS__}, 0, 0}
 #define INTEGER(name, low, high)  {name, TTI_ARG_INT, 0, {0}, low, high}
 #define UNSIGNED(name)            {name, TTI_ARG_U32, 0, {0}, 0, 0}
-#define SIZE(name)                INTEGER(name, 1, TTI_MAX_SIZE)
-#define DEPTH(name)               INTEGER(name, 1, TTI_MAX_K)
+// With these limits the product of three sizes, or of a length and two, fits 64 bits.
+#define SIZE(name)                INTEGER(name, 1, 65536)   // rows, columns, channels ...
+#define LENGTH(name)              INTEGER(name, 1, 1 << 24) // of a vector
 // Its range depends on other arguments; tti_check_range() states it.
 #define ANY_INTEGER(name)         INTEGER(name, INT32_MIN, INT32_MAX)
-
-// Largest size of anything; the product of three sizes, at least one of them a depth, and four
-// bytes then fits 64 bits.
-#define TTI_MAX_SIZE (1 << 20)
 
 // Fills values[count] from args[count], or raises.
 void tti_check_args(const char *op, const tti_arg_t *table, size_t count, const mp_obj_t *args,

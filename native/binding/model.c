@@ -71,6 +71,9 @@ static tti_model_t get_directory(const mp_buffer_info_t *file) {
 static mp_obj_t op_model_find(size_t n_args, const mp_obj_t *args) {
     (void)n_args;
     mp_buffer_info_t file = tti_get_bytes("model_find", "buf", args[0]);
+    if (!mp_obj_is_str(args[1])) {
+        mp_raise_TypeError(MP_ERROR_TEXT("model_find: name must be a string"));
+    }
     size_t len;
     const char *name = mp_obj_str_get_data(args[1], &len);
     tti_model_t m = get_directory(&file);

@@ -30,6 +30,9 @@ static mp_obj_t op_quantize_latent(size_t n_args, const mp_obj_t *args) {
 }
 TTI_DEFINE_OP(quantize_latent, 6);
 
+// The largest number of channels whose rows of weights have at most TTI_MAX_K values.
+#define MAX_CIN 7280
+
 static const char conv_name[] = "conv3x3_s8";
 
 static void check_conv_image(const tti_conv_t *c) {
@@ -50,10 +53,10 @@ static void check_conv_window(const tti_conv_t *c, size_t x_bytes) {
     int in_width = (c->flags & TTI_CONV_UPSAMPLE) != 0 ? c->width / 2 : c->width;
     uint64_t rows = x_bytes / ((uint64_t)in_width * (uint64_t)c->cin);
     if (first < c->in_y0 || (uint64_t)(last - c->in_y0) >= rows) {
-        int end = c->in_y0 + (int)(rows < TTI_MAX_SIZE ? rows : TTI_MAX_SIZE) - 1;
-        mp_raise_msg_varg(&mp_type_ValueError,
-                          MP_ERROR_TEXT("%s: needs input rows %d to %d, x has %d to %d"),
-                          conv_name, first, last, c->in_y0, end);
+        mp_raise_msg_varg(
+            &mp_type_ValueError,
+            MP_ERROR_TEXT("%s: input rows %d to %d are needed, x begins with row %d and holds %u"),
+            conv_name, first, last, c->in_y0, (unsigned)rows);
     }
 }
 
@@ -70,8 +73,10 @@ static mp_obj_t op_conv3x3_s8(size_t n_args, const mp_obj_t *args) {
         HEIGHT,
         WIDTH,
         CIN,
-        COUT,
-        FLAGS,
+        COUT
+    };
+    enum {
+        FLAGS = COUT + 1,
         Y0,
         Y1,
         IN_Y0,
@@ -79,23 +84,12 @@ static mp_obj_t op_conv3x3_s8(size_t n_args, const mp_obj_t *args) {
     };
     // The sizes of out, x, w, res, r and patches are checked below.
     static const tti_arg_t table[] = {
-        WRITES("out", S8, 0),
-        READS("x", S8, 0),
-        READS("w", S8, 0),
-        READS("m", F32, COUT),
-        READS("b", F32, COUT),
-        OPTIONAL("res", S8, 0),
-        OPTIONAL("r", F32, 0),
-        WRITES("patches", S8, 0),
-        SIZE("height"),
-        SIZE("width"),
-        INTEGER("cin", 1, TTI_MAX_K / 9),
-        SIZE("cout"),
-        INTEGER("flags", 0, 7),
-        ANY_INTEGER("y0"),
-        ANY_INTEGER("y1"),
-        ANY_INTEGER("in_y0"),
-        ANY_INTEGER("out_y0"),
+        WRITES("out", S8, 0),   READS("x", S8, 0),          READS("w", S8, 0),
+        READS("m", F32, COUT),  READS("b", F32, COUT),      OPTIONAL("res", S8, 0),
+        OPTIONAL("r", F32, 0),  WRITES("patches", S8, 0),   SIZE("height"),
+        SIZE("width"),          INTEGER("cin", 1, MAX_CIN), SIZE("cout"),
+        INTEGER("flags", 0, 7), ANY_INTEGER("y0"),          ANY_INTEGER("y1"),
+        ANY_INTEGER("in_y0"),   ANY_INTEGER("out_y0"),
     };
     tti_value_t v[17];
     (void)n_args;

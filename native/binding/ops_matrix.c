@@ -59,7 +59,7 @@ static mp_obj_t op_gemm_s8(size_t n_args, const mp_obj_t *args) {
         OPTIONAL("bias", F32, O),
         SIZE("t"),
         SIZE("o"),
-        DEPTH("k"),
+        SIZE("k"),
     };
     tti_value_t v[9];
     (void)n_args;
@@ -98,7 +98,7 @@ static mp_obj_t op_gemm_s8_add(size_t n_args, const mp_obj_t *args) {
         OPTIONAL("bias", F32, O),
         SIZE("t"),
         SIZE("o"),
-        DEPTH("k"),
+        SIZE("k"),
         SIZE("group"),
     };
     tti_value_t v[11];
@@ -149,8 +149,8 @@ static mp_obj_t op_layernorm_modulate_s8(size_t n_args, const mp_obj_t *args) {
 TTI_DEFINE_OP(layernorm_modulate_s8, 9);
 
 #define ATTENTION_SIZES                                                                           \
-    ANY_INTEGER("head"), ANY_INTEGER("row0"), SIZE("rows"), DEPTH("tokens"), SIZE("heads"),       \
-        DEPTH("head_dim")
+    ANY_INTEGER("head"), ANY_INTEGER("row0"), SIZE("rows"), SIZE("tokens"), SIZE("heads"),        \
+        SIZE("head_dim")
 
 // The six integers of an attention op, in the order of ATTENTION_SIZES.
 static tti_attention_t get_attention(const char *op, const tti_value_t *v) {
@@ -202,7 +202,7 @@ static mp_obj_t op_softmax_s8(size_t n_args, const mp_obj_t *args) {
                                       WRITES("inv", F32, ROWS),
                                       READS("s", F32, ROWS, COLS),
                                       SIZE("rows"),
-                                      DEPTH("cols"),
+                                      SIZE("cols"),
                                       ANY_INTEGER("valid")};
     tti_value_t v[6];
     (void)n_args;

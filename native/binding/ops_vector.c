@@ -4,7 +4,8 @@
 
 #define UNARY_OP(name, type)                                                                      \
     static mp_obj_t op_##name(size_t n_args, const mp_obj_t *args) {                              \
-        static const tti_arg_t table[] = {WRITES("out", type, 2), READS("x", F32, 2), SIZE("n")}; \
+        static const tti_arg_t table[] = {WRITES("out", type, 2), READS("x", F32, 2),             \
+                                          LENGTH("n")};                                           \
         tti_value_t v[3];                                                                         \
         (void)n_args;                                                                             \
         TTI_CHECK(#name, table, args, v);                                                         \
@@ -28,7 +29,7 @@ static mp_obj_t op_sincos(size_t n_args, const mp_obj_t *args) {
         N
     };
     static const tti_arg_t table[] = {WRITES("out_sin", F32, N), WRITES("out_cos", F32, N),
-                                      READS("turns", F32, N), SIZE("n")};
+                                      READS("turns", F32, N), LENGTH("n")};
     tti_value_t v[4];
     (void)n_args;
     TTI_CHECK("sincos", table, args, v);
@@ -45,7 +46,7 @@ static mp_obj_t op_gelu(size_t n_args, const mp_obj_t *args) {
         N
     };
     static const tti_arg_t table[] = {WRITES("out", F32, N), READS("x", F32, N),
-                                      READS("table", F32, TTI_TIMES(TTI_GELU_SIZE)), SIZE("n")};
+                                      READS("table", F32, TTI_TIMES(TTI_GELU_SIZE)), LENGTH("n")};
     tti_value_t v[4];
     (void)n_args;
     TTI_CHECK("gelu", table, args, v);
@@ -60,7 +61,7 @@ static mp_obj_t op_noise(size_t n_args, const mp_obj_t *args) {
         SEED,
         N
     };
-    static const tti_arg_t table[] = {WRITES("out", F32, N), UNSIGNED("seed"), SIZE("n")};
+    static const tti_arg_t table[] = {WRITES("out", F32, N), UNSIGNED("seed"), LENGTH("n")};
     tti_value_t v[3];
     (void)n_args;
     TTI_CHECK("noise", table, args, v);
@@ -79,7 +80,7 @@ static mp_obj_t op_timestep_features(size_t n_args, const mp_obj_t *args) {
         N
     };
     static const tti_arg_t table[] = {WRITES("out", F32, N, TTI_TIMES(2)), READS("freqs", F32, N),
-                                      ANY_INTEGER("i"), INTEGER("steps", 1, 65535), SIZE("n")};
+                                      ANY_INTEGER("i"), INTEGER("steps", 1, 65535), LENGTH("n")};
     tti_value_t v[5];
     (void)n_args;
     TTI_CHECK("timestep_features", table, args, v);
@@ -97,7 +98,7 @@ static mp_obj_t op_guide(size_t n_args, const mp_obj_t *args) {
         N
     };
     static const tti_arg_t table[] = {WRITES("v", F32, N), READS("v_uncond", F32, N),
-                                      INTEGER("guidance", 0, 65535), SIZE("n")};
+                                      INTEGER("guidance", -1000000, 1000000), LENGTH("n")};
     tti_value_t v[4];
     (void)n_args;
     TTI_CHECK("guide", table, args, v);
@@ -114,7 +115,7 @@ static mp_obj_t op_euler(size_t n_args, const mp_obj_t *args) {
         N
     };
     static const tti_arg_t table[] = {WRITES("x", F32, N), READS("v", F32, N),
-                                      INTEGER("steps", 1, 65535), SIZE("n")};
+                                      INTEGER("steps", 1, 65535), LENGTH("n")};
     tti_value_t v[4];
     (void)n_args;
     TTI_CHECK("euler", table, args, v);
@@ -131,7 +132,7 @@ static mp_obj_t op_add(size_t n_args, const mp_obj_t *args) {
         N
     };
     static const tti_arg_t table[] = {WRITES("out", F32, N), READS("a", F32, N),
-                                      READS("b", F32, N), SIZE("n")};
+                                      READS("b", F32, N), LENGTH("n")};
     tti_value_t v[4];
     (void)n_args;
     TTI_CHECK("add", table, args, v);
