@@ -433,7 +433,8 @@ tti_model_status_t tti_model_tensor(const tti_model_t *m, uint32_t index, tti_te
     out->dtype = e[E_DTYPE];
     out->rank = get_rank(e);
     out->layout = e[E_LAYOUT];
-    out->elements = out->bytes / tti_dtype_size(out->dtype);
+    uint32_t size = tti_dtype_size(out->dtype); // 0 only if the model was not checked
+    out->elements = size == 0 ? 0 : out->bytes / size;
     out->data = m->file == NULL ? NULL : m->file + out->offset;
     return TTI_MODEL_OK;
 }
