@@ -8,7 +8,8 @@
 //             be as in one of the FILEs if it is accepted;
 //   repaired  damaged, then all CRCs computed anew, so that the structure checks behind them are
 //             reached. Such a file may be in order; then every tensor must lie inside it, aligned,
-//             apart from the others, with a valid name, type and scale, and 32 bytes after it.
+//             apart from the others, with a valid name, type and scale, and 32 bytes after it,
+//             and all bytes between must be zero.
 // Files lie directly before or behind a page without access, so that a read outside ends the
 // program. It prints one line of JSON; status 1 if a rule was broken, if fewer files than asked
 // were tried, or if some status of the reader never appeared.
@@ -276,6 +277,9 @@ static void check_tensor(const tti_model_t *m, const uint8_t *file, size_t len, 
     expect(tti_model_tensor(m, index, &t) == TTI_MODEL_OK, "a tensor of the directory is missing");
     size_t name = strnlen(t.name, 32);
     expect(name >= 1 && name <= TTI_MAX_NAME_BYTES, "a name has a wrong length");
+    expect(strspn(t.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") ==
+               name,
+           "a name has a wrong character");
     expect(tti_model_find(m, t.name, name, &same) == TTI_MODEL_OK && same.index == index,
            "a tensor is not found by its name");
     expect(t.offset % 16 == 0 && t.offset >= m->data_offset, "a tensor is not aligned");
@@ -283,8 +287,9 @@ static void check_tensor(const tti_model_t *m, const uint8_t *file, size_t len, 
     expect(t.bytes > 0 && end + 32 <= len, "a tensor has no 32 bytes after it");
     expect(t.data == file + t.offset, "a tensor is not where it says");
     uint64_t bytes = tti_dtype_size(t.dtype);
-    for (uint32_t i = 0; i < t.rank; i++) {
-        bytes *= t.shape[i];
+    for (uint32_t i = 0; i < TTI_MAX_RANK; i++) {
+        expect((t.shape[i] != 0) == (i < t.rank), "a shape has a hole");
+        bytes *= i < t.rank ? t.shape[i] : 1;
     }
     expect(bytes == t.bytes && bytes == (uint64_t)t.elements * tti_dtype_size(t.dtype),
            "shape and bytes disagree");
@@ -293,11 +298,24 @@ static void check_tensor(const tti_model_t *m, const uint8_t *file, size_t len, 
         expect(end <= s.offset, "two tensors overlap");
     }
     if (t.scale != TTI_NO_SCALE) {
-        expect(tti_model_tensor(m, t.scale, &s) == TTI_MODEL_OK && s.dtype == TTI_F32 &&
-                   s.scale == TTI_NO_SCALE && (s.elements == 1 || s.elements == t.shape[0]),
+        expect(t.dtype != TTI_F32 && tti_model_tensor(m, t.scale, &s) == TTI_MODEL_OK &&
+                   s.dtype == TTI_F32 && s.scale == TTI_NO_SCALE &&
+                   (s.elements == 1 || s.elements == t.shape[0]),
                "a scale tensor does not suit");
     }
     expect(tti_crc32(0, t.data, t.bytes) == t.crc, "a tensor was accepted with a wrong CRC");
+}
+
+static void check_padding(const tti_model_t *m, const uint8_t *file, size_t len) {
+    size_t at = m->metadata_offset + m->metadata_bytes;
+    for (uint32_t i = 0; i <= m->tensor_count; i++) {
+        tti_tensor_t t;
+        bool last = tti_model_tensor(m, i, &t) != TTI_MODEL_OK;
+        for (size_t end = last ? len : t.offset; at < end; at++) {
+            expect(file[at] == 0, "padding was accepted that is not zero");
+        }
+        at = last ? len : t.offset + t.bytes;
+    }
 }
 
 // The check in pieces must say what the check of the whole file says.
@@ -318,6 +336,14 @@ static void check_slices(const uint8_t *file, size_t len, tti_model_status_t who
         at += slice;
     }
     expect(tti_verify_end(&v) == whole, "the check in slices differs from that of the whole");
+    if (whole == TTI_MODEL_OK) {
+        expect(tti_verify_feed(&v, file, 1) == TTI_MODEL_TRAILING, "too much data was accepted");
+        tti_verify_begin(&v, &m);
+        tti_verify_feed(&v, file + m.data_offset, m.data_bytes - 1);
+        expect(tti_verify_end(&v) == TTI_MODEL_TRUNCATED, "too little data was accepted");
+        expect(tti_model_check_head(head, head_len - 1, len, &m) == TTI_MODEL_TOO_SHORT,
+               "half a directory was accepted");
+    }
 }
 
 static void check_explanation(const tti_model_t *m, tti_model_status_t status) {
@@ -353,6 +379,7 @@ static void try_file(const file_t *f, class_t class) {
         for (uint32_t i = 0; i < m.tensor_count; i++) {
             check_tensor(&m, file, f->len, i);
         }
+        check_padding(&m, file, f->len);
     }
 }
 

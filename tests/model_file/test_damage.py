@@ -72,6 +72,34 @@ def add(more: bytes) -> Damage:
     return lambda b: b.extend(more)
 
 
+def set_data(start: int, end: int) -> Damage:
+    """State another place of the data section, and cut the file to it."""
+
+    def run(b: bytearray) -> None:
+        del b[end:]
+        struct.pack_into("<I", b, 16, end)
+        struct.pack_into("<II", b, 36, start, end - start)
+
+    return run
+
+
+def large_metadata(size: int) -> Damage:
+    """A file whose metadata has `size` bytes, in order otherwise."""
+
+    def run(b: bytearray) -> None:
+        model = read_model(BASE)
+        shift = -(-size // 16) * 16 - (DATA - model.header.metadata_offset)
+        b[model.header.metadata_offset : DATA] = b'{"k":1}'.ljust(size).ljust(
+            -(-size // 16) * 16, b"\0"
+        )
+        struct.pack_into("<I", b, 32, size)
+        set_data(DATA + shift, len(b))(b)
+        for i, entry in enumerate(model.entries):
+            field(i, 52, "<I", entry.offset + shift)(b)
+
+    return run
+
+
 def longer_tail(b: bytearray) -> None:
     b.extend(bytes(16))
     struct.pack_into("<I", b, 16, len(b))
@@ -106,6 +134,10 @@ CASES: list[tuple[str, Damage, Status, str | None]] = [
     ("metadata huge", repaired(put(32, "<I", 0xFFFFFFF0)), Status.SECTIONS, None),
     ("data elsewhere", repaired(put(36, "<II", DATA + 16, 0)), Status.SECTIONS, None),
     ("data too long", repaired(put(40, "<I", 0xFFFFFFFF)), Status.SECTIONS, None),
+    ("data later", repaired(set_data(DATA + 16, len(BASE))), Status.SECTIONS, None),
+    ("data too short", repaired(set_data(DATA, DATA + 31)), Status.SECTIONS, None),
+    ("largest metadata", repaired(large_metadata(65536)), Status.OK, None),
+    ("metadata too large", repaired(large_metadata(65537)), Status.SECTIONS, None),
     ("directory bit", flip(64), Status.DIRECTORY_CRC, None),
     ("no name", repaired(field(0, 0, "<32x")), Status.NAME, ""),
     ("name without end", repaired(field(0, 0, "<32B", *b"a" * 32)), Status.NAME, "a" * 32),
@@ -128,10 +160,23 @@ CASES: list[tuple[str, Damage, Status, str | None]] = [
         Status.OFFSET,
         LAST,
     ),
+    (
+        "starts past the end",
+        repaired(set_data(DATA, DATA + 15 + 32)),
+        Status.OFFSET,
+        "dit.blocks.5.mlp.fc1.scale",
+    ),
     ("tail too long", repaired(longer_tail), Status.TAIL, None),
     ("scale of itself", repaired(field(0, 34, "<H", 0)), Status.SCALE, FIRST),
     ("scale absent", repaired(field(0, 34, "<H", 9)), Status.SCALE, FIRST),
-    ("scale of integers", repaired(field(0, 34, "<H", 8)), Status.SCALE, FIRST),
+    ("scale far outside", repaired(field(0, 34, "<H", 0xFFFE)), Status.SCALE, FIRST),
+    ("scale of integers", repaired(field(0, 34, "<H", 6)), Status.SCALE, FIRST),
+    (
+        "float32 with a scale",
+        repaired(field(0, 34, "<H", 0xFFFF), field(1, 34, "<H", 3)),
+        Status.SCALE,
+        "dit.blocks.5.mlp.fc1.scale",
+    ),
     (
         "three scales, two rows",
         repaired(field(2, 34, "<H", 1)),

@@ -25,7 +25,7 @@ def bases(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("flags", "count", "seed"), [(SANITIZE, 1_000_000, 1), (["-O2"], 2_000_000, 2)]
+    ("flags", "count", "seed"), [(SANITIZE, 1_000_000, 1), (["-O2"], 1_000_000, 2)]
 )
 def test_damaged_files_are_refused(
     compile_c, bases: list[str], flags: list[str], count: int, seed: int

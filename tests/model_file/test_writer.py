@@ -74,7 +74,7 @@ def _suits(tensor: Tensor, tensors: dict[str, Tensor]) -> bool:
     return fits and bool((scale.values >= 0).all())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(tensors=models(), metadata=st.dictionaries(st.text(max_size=8), json_values, max_size=4))
 def test_round_trip(probe, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     try:
