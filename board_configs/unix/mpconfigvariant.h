@@ -1,8 +1,6 @@
 // MicroPython for the PC, set up like a board: single-precision floats, so that
 // everything Python computes has the width it has on a microcontroller.
 
-#include <stdlib.h> // malloc and free, with which the heap grows
-
 #define MICROPY_CONFIG_ROM_LEVEL (MICROPY_CONFIG_ROM_LEVEL_EXTRA_FEATURES)
 
 #define MICROPY_FLOAT_IMPL (MICROPY_FLOAT_IMPL_FLOAT)
@@ -11,16 +9,11 @@
 #error "Floats must be computed in their own width here: on 32-bit x86 add -msse2 -mfpmath=sse."
 #endif
 
-// The heap starts at 2 MB and doubles when full, so that a model of 3 MB can be
-// read into RAM; gc_get_max_new_split() in heap.c sets the limit.
-#define MICROPY_GC_SPLIT_HEAP (1)
-#define MICROPY_GC_SPLIT_HEAP_AUTO (1)
-
 // Command-line arguments become interned strings: prompts may be longer than 255 bytes.
 #define MICROPY_QSTR_BYTES_IN_LEN (2)
 
 // Tests show with these that a sampling step allocates next to nothing.
-#define MICROPY_PY_MICROPYTHON_MEM_INFO (1)
+#define MICROPY_PY_MICROPYTHON_MEM_INFO    (1)
 #define MICROPY_PY_MICROPYTHON_HEAP_LOCKED (1)
 
 #include "../mpconfigvariant_common.h"

@@ -11,9 +11,6 @@ TTI_KERNEL_COPT ?= -O3
 # mpconfigvariant_common.h of the port is included relative to its standard variant.
 CFLAGS_EXTRA += -I$(TOP)/ports/unix/variants/standard
 
-# The growing heap of MicroPython adds to a void pointer, which the unix port's flags refuse.
-$(BUILD)/py/gc.o: CFLAGS += -Wno-pointer-arith
-
 MICROPY_FORCE_32BIT = 0
 MICROPY_USE_READLINE = 1
 MICROPY_PY_TERMIOS = 1
