@@ -3,6 +3,8 @@
 
 import sys
 
+import micropython
+
 import tti
 
 _USAGE = (
@@ -30,7 +32,7 @@ def parse(args):
             if not args:
                 raise UsageError("%s needs a value" % arg)
             options[arg[2:]] = _value(arg, args.pop(0))
-        elif arg[:2] == "--" or "prompt" in options:
+        elif arg.startswith("--") or "prompt" in options:
             raise UsageError("unexpected argument %s; %s" % (arg, _USAGE))
         else:
             options["prompt"] = arg
@@ -48,6 +50,7 @@ def _value(option, text):
 
 def main(args):
     """Draw one picture; return the exit status."""
+    micropython.kbd_intr(3)  # -m leaves Ctrl-C to the shell, which would print nothing
     try:
         options = parse(args)
         tti.load(options.get("model"))

@@ -1,0 +1,61 @@
+"""Memory on the firmware: small allocations per op, none that stay, and no growth."""
+
+from pathlib import Path
+
+OP_LIMIT = 1024  # bytes that one op call may allocate
+CALL_LIMIT = 256  # bytes of Python objects (slices, names) around one op call, on average
+
+MANY = """
+import gc, sys, tti
+pipeline = tti.load(sys.argv[1])
+out = bytearray(tti.PICTURE_BYTES)
+seen = []
+for seed in range(6):
+    pipeline.generate_into(out, "девушка", seed, 1)
+    gc.collect()
+    seen.append(gc.mem_alloc())
+print(max(seen[1:]) - min(seen[1:]))
+"""
+
+SHORT_OF_MEMORY = """
+import gc, sys, tti
+pipeline = tti.load(sys.argv[1])
+out = bytearray(tti.PICTURE_BYTES)
+pipeline.generate_into(out, "девушка", 1, 1)
+first = bytes(out)
+failed = 0
+import micropython
+for _ in range(3):
+    stages = pipeline.stages("мужчина", out, 2, 2)
+    next(stages)
+    micropython.heap_lock()
+    try:
+        for stage in stages:
+            pass
+    except MemoryError:
+        failed += 1
+    finally:
+        micropython.heap_unlock()
+pipeline.generate_into(out, "девушка", 1, 1)
+print(failed, bytes(out) == first)
+"""
+
+
+def test_allocations_of_a_step_are_small(run_mpy, model):
+    done = run_mpy(Path(__file__).with_name("allocations.py"), str(model))
+    assert done.rc == 0, done.stdout + done.stderr
+    op, step, calls = map(int, done.stdout.split())
+    assert calls > 500
+    assert op <= OP_LIMIT
+    assert step <= calls * CALL_LIMIT
+
+
+def test_pictures_in_a_row_do_not_grow_the_heap(run_mpy, model):
+    done = run_mpy(MANY, str(model))
+    assert done.rc == 0, done.stdout + done.stderr
+    assert int(done.stdout) <= 256
+
+
+def test_running_out_of_memory_leaves_the_pipeline_usable(run_mpy, model):
+    done = run_mpy(SHORT_OF_MEMORY, str(model))
+    assert done.stdout.split() == ["3", "True"], done.stdout + done.stderr
