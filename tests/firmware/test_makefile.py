@@ -1,0 +1,126 @@
+"""`make run` hands the prompt over untouched; wrong settings get one sentence."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+# Stands in for the firmware: prints its arguments so that nothing can hide in them.
+FAKE = """#!{python}
+import json, sys
+print("ARGV " + json.dumps(sys.argv[1:]))
+"""
+
+PROMPTS = [
+    "улыбающаяся девушка со светлыми волосами",
+    "a \"quoted\" 'prompt' with `ticks`",
+    "$HOME $(shell touch made-by-make) $$ ${PATH} $(touch made-by-sh)",
+    "two\nlines and a tab\t.",
+    "back\\slash \\n #hash ; & | > file %s !",
+    "--help",
+    "-",
+    "",
+    "  blanks kept  ",
+]
+
+
+@pytest.fixture
+def fake_firmware(tmp_path):
+    import sys
+
+    path = tmp_path / "fake-firmware"
+    path.write_text(FAKE.format(python=sys.executable))
+    path.chmod(0o755)
+    return path
+
+
+def make(repo, *arguments, env=None):
+    clean = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKEOVERRIDES")}
+    return subprocess.run(
+        ["make", "-C", str(repo), "--no-print-directory", *arguments],
+        env={**clean, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def arguments_of(done):
+    lines = [line for line in done.stdout.splitlines() if line.startswith("ARGV ")]
+    assert len(lines) == 1, done.stdout + done.stderr
+    return json.loads(lines[0][5:])
+
+
+def run_only(fake, *more):
+    """Arguments for make that run the fake without building the real firmware first."""
+    return ["run", f"FIRMWARE={fake}", "--assume-old=firmware", *more]
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("way", ["command line", "environment"])
+def test_prompt_arrives_intact(repo, fake_firmware, prompt, way):
+    if way == "command line":
+        done = make(repo, *run_only(fake_firmware, f"PROMPT={prompt}"))
+    else:
+        done = make(repo, *run_only(fake_firmware), env={"PROMPT": prompt})
+    arguments = arguments_of(done)
+    # GNU make itself drops blanks after the = of a command-line variable.
+    expected = prompt.lstrip(" ") if way == "command line" else prompt
+    assert arguments[:2] == ["-m", "tti"]
+    assert arguments[-2:] == ["--", expected]
+    assert not (repo / "made-by-make").exists() and not (repo / "made-by-sh").exists()
+
+
+def test_options_are_passed_only_when_given(repo, fake_firmware):
+    plain = arguments_of(make(repo, *run_only(fake_firmware)))
+    assert plain[2:-2] == ["--model", "models/faces.tti"]
+    given = ["SEED=7", "STEPS=8", "GUIDANCE=3", "OUT=my face.png", "MODEL=a b.tti"]
+    arguments = arguments_of(make(repo, *run_only(fake_firmware, *given)))
+    expected = "--model|a b.tti|--seed|7|--steps|8|--guidance|3|--out|my face.png"
+    assert arguments[2:-2] == expected.split("|")
+
+
+def test_help_lists_every_target(repo):
+    text = make(repo, "help").stdout
+    for target in ("run", "test", "firmware", "lint", "format", "clean"):
+        assert f"\n  {target} " in text
+
+
+def test_unknown_board_is_named(repo):
+    done = make(repo, "firmware", "BOARD=TOASTER")
+    assert done.returncode == 2
+    assert "BOARD=TOASTER is not known" in done.stderr and "unix" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (None, "is no MicroPython tree"),
+        ((1, 24, 1), "is MicroPython 1.24.1; check out a version from 1.25 to 1.29"),
+        ((1, 30, 0), "is MicroPython 1.30.0; check out a version from 1.25 to 1.29"),
+    ],
+)
+def test_unfit_checkout_is_refused(repo, tmp_path, header, sentence):
+    if header:
+        (tmp_path / "py").mkdir()
+        names = ("MAJOR", "MINOR", "MICRO")
+        lines = [f"#define MICROPY_VERSION_{n} {v}" for n, v in zip(names, header, strict=True)]
+        (tmp_path / "py" / "mpconfig.h").write_text("\n".join(lines) + "\n")
+    command = [str(repo / "board_configs" / "mpy_version"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert sentence in done.stderr
+
+
+@pytest.mark.parametrize("version", ["1.25.0", "1.26.1", "1.29.0"])
+def test_supported_checkout_is_taken(repo, tmp_path, version):
+    (tmp_path / "py").mkdir()
+    names = ("MAJOR", "MINOR", "MICRO")
+    parts = zip(names, version.split("."), strict=True)
+    text = "".join(f"#define MICROPY_VERSION_{name} {value}\n" for name, value in parts)
+    (tmp_path / "py" / "mpconfig.h").write_text(text)
+    command = [str(repo / "board_configs" / "mpy_version"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == version
