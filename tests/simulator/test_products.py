@@ -46,6 +46,15 @@ def test_product_is_exact_at_the_extremes(k, sign):
     ]
 
 
+@pytest.mark.parametrize("k", [1024, 1025, 4096, 65536])
+def test_product_of_large_codes_is_exact(k):
+    rng = np.random.default_rng(k)
+    x, w = rng.integers(64, 128, (2, 8, k), dtype=np.int8)
+    out, one = np.empty((8, 8), F), np.ones(8, F)
+    ops.gemm_s8(out, x, one, w, one, None, 8, 8, k)
+    assert out.tobytes() == int_dot(x, w).tobytes()
+
+
 def test_gated_addition_in_place():
     rng = np.random.default_rng(2)
     t, o, k = 5, 6, 96
@@ -136,8 +145,9 @@ def softmax(s, valid):
     return p, inv
 
 
-def test_softmax_follows_float64():
-    s = floats(np.random.default_rng(4), 100, 64) * 3
+@pytest.mark.parametrize("offset", [0, 50, -50])
+def test_softmax_follows_float64(offset):
+    s = floats(np.random.default_rng(4), 100, 64) * 3 + F(offset)
     p, inv = softmax(s, 64)
     true = np.exp(s.astype(np.float64) - s.max(axis=1, keepdims=True))
     assert np.abs(p / 127 - true).max() <= 0.5 / 127 + 1e-6

@@ -5,6 +5,7 @@ import ttikit.simulator as ops
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from ttikit.simulator.quantize import sum4
 
 F = np.float32
 EMPTY = F(2.0**-100)
@@ -112,20 +113,21 @@ def test_last_group_of_layernorm_may_be_short():
         assert sq[row] == one_sq[0]
 
 
-def test_layernorm_sums_in_four_lanes():
-    # In the contract's order the ones of lane 0 vanish beside 2^24, those of lane 1 don't.
-    x = np.zeros((1, 16), F)
-    x[0, [0, 4, 8, 12]] = [2**24, 1, 1, -(2**24)]
-    x[0, [1, 5, 9, 13]] = 1
-    mean = F(4) / F(16)
-    d = (x[0] - mean).reshape(4, 4)
-    lanes = np.zeros(4, F)
-    for row in d:
-        lanes = lanes + row * row
-    var = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) / F(16)
-    r = np.empty(1, F)
-    ops.rsqrt(r, np.array([var + F(1e-6)], F), 1)
-    expected_q, expected_sq = quantize_rows(((x - mean) * r).astype(F))
-    q, sq = layernorm(x, np.zeros((1, 16), F), np.zeros((1, 16), F), 1)
-    assert sq[0] == expected_sq[0]
-    assert q.tobytes() == expected_q.tobytes()
+def test_sum4_keeps_its_order():
+    lane = np.zeros((4, 4), F)
+    lane[:, 0] = [2**24, 1, 1, -(2**24)]  # in this order the ones vanish, backwards they don't
+    assert sum4(lane.reshape(1, 16)).tolist() == [0]
+    assert sum4(np.array([[2**24, 1, 1, 1]], F)).tolist() == [2**24 + 2]
+
+
+def test_layernorm_follows_the_contract_bit_for_bit():
+    rng = np.random.default_rng(2)
+    x = (rng.standard_normal((9, 192)) * 100).astype(F)
+    shift, scale = rng.standard_normal((2, 1, 192)).astype(F)
+    d = x - (sum4(x) / F(192))[:, None]
+    r = np.empty(9, F)
+    ops.rsqrt(r, sum4(d * d) / F(192) + F(1e-6), 9)
+    expected = quantize_rows(((d * r[:, None]) * (F(1) + scale)) + shift)
+    q, sq = layernorm(x, shift, scale, 9)
+    assert q.tobytes() == expected[0].tobytes()
+    assert sq.tobytes() == expected[1].tobytes()

@@ -43,12 +43,24 @@ def test_noise_is_normal():
 
 
 def test_noise_follows_box_and_muller():
-    words = philox4x32(np.array([[0, 0, 0, 0], [1, 0, 0, 0]], np.uint64), (7, 0)).astype(np.int64)
-    u = ((words[:, ::2] >> 8) + 1) / 2**24
-    angle = (words[:, 1::2] >> 8) / 2**24 * 2 * np.pi
+    blocks = np.zeros((256, 4), np.uint64)
+    blocks[:, 0] = range(256)
+    words = philox4x32(blocks, (7, 0)).astype(np.int64).reshape(512, 2)
+    u, v = ((words[:, 0] >> 8) + 1) / 2**24, (words[:, 1] >> 8) / 2**24
     radius = np.sqrt(-2 * np.log(u))
-    true = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=2).reshape(8)
-    assert np.abs(noise(7, 8) - true).max() < 2e-6
+    true = radius[:, None] * np.stack([np.cos(2 * np.pi * v), np.sin(2 * np.pi * v)], axis=1)
+    assert np.abs(noise(7, 1024) - true.reshape(1024)).max() < 2e-6
+
+
+def test_noise_takes_the_functions_of_the_contract():
+    words = philox4x32(np.zeros((1, 4), np.uint64), (7, 0)).astype(np.int64).reshape(2, 2)
+    radius = np.array(((words[:, 0] >> 8) + 1) / 2**24, F)
+    ops.log(radius, radius, 2)
+    ops.sqrt(radius, F(-2) * radius, 2)
+    sine, cosine = np.empty((2, 2), F)
+    ops.sincos(sine, cosine, np.array((words[:, 1] >> 8) / 2**24, F), 2)
+    expected = np.stack([radius * cosine, radius * sine], axis=1)
+    assert noise(7, 4).tobytes() == expected.tobytes()
 
 
 def test_noise_depends_on_the_seed_and_is_prefix_stable():
@@ -115,10 +127,10 @@ def test_embedding_refuses_a_token_outside_the_table():
 
 
 def test_mean_of_rows_sums_in_order():
-    x = np.array([[1e8, 1], [1, 2], [-1e8, 3]], F)
+    x = np.array([[2**24, 1], [1, 2], [1, 3], [-(2**24), 4]], F)
     out = np.empty(2, F)
-    ops.mean_rows(out, x, 3, 2)
-    assert out.tolist() == [0, 2]  # the 1 vanishes beside 1e8
+    ops.mean_rows(out, x, 4, 2)
+    assert out.tolist() == [0, 2.5]  # in this order the ones vanish beside 2^24
 
 
 def test_mean_of_rows_follows_float64():
