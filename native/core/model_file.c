@@ -194,7 +194,18 @@ static tti_model_status_t check_name(const uint8_t *e) {
     return TTI_MODEL_OK;
 }
 
-static bool is_duplicate(const tti_model_t *m, uint32_t index) {
+// One bit for each value of a hash of the names seen; most names need no comparison at all.
+enum {
+    SEEN_BITS = 2048
+};
+
+static bool is_duplicate(const tti_model_t *m, uint32_t index, uint32_t seen[SEEN_BITS / 32]) {
+    uint32_t hash = tti_crc32(0, entry_at(m, index), NAME_FIELD) % SEEN_BITS;
+    uint32_t bit = UINT32_C(1) << (hash % 32);
+    if ((seen[hash / 32] & bit) == 0) {
+        seen[hash / 32] |= bit;
+        return false;
+    }
     for (uint32_t j = 0; j < index; j++) {
         if (memcmp(entry_at(m, j), entry_at(m, index), NAME_FIELD) == 0) {
             return true;
@@ -275,13 +286,14 @@ static tti_model_status_t check_scale(const tti_model_t *m, const uint8_t *e) {
 
 static tti_model_status_t check_directory(tti_model_t *m) {
     tti_model_status_t status;
+    uint32_t seen[SEEN_BITS / 32] = {0};
     uint32_t expected = m->data_offset;
     for (m->culprit = 0; m->culprit < m->tensor_count; m->culprit++) {
         const uint8_t *e = entry_at(m, m->culprit);
         if ((status = check_name(e)) != TTI_MODEL_OK) {
             return status;
         }
-        if (is_duplicate(m, m->culprit)) {
+        if (is_duplicate(m, m->culprit, seen)) {
             return TTI_MODEL_DUPLICATE;
         }
         if ((status = check_entry(m, e, &expected)) != TTI_MODEL_OK) {

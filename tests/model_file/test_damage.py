@@ -132,7 +132,7 @@ CASES: list[tuple[str, Damage, Status, str | None]] = [
     ("directory elsewhere", repaired(put(20, "<I", 128)), Status.SECTIONS, None),
     ("metadata empty", repaired(put(32, "<I", 0)), Status.SECTIONS, None),
     ("metadata huge", repaired(put(32, "<I", 0xFFFFFFF0)), Status.SECTIONS, None),
-    ("data elsewhere", repaired(put(36, "<II", DATA + 16, 0)), Status.SECTIONS, None),
+    ("data elsewhere", repaired(put(36, "<I", DATA + 16)), Status.SECTIONS, None),
     ("data too long", repaired(put(40, "<I", 0xFFFFFFFF)), Status.SECTIONS, None),
     ("data later", repaired(set_data(DATA + 16, len(BASE))), Status.SECTIONS, None),
     ("data too short", repaired(set_data(DATA, DATA + 31)), Status.SECTIONS, None),
