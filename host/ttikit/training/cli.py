@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from ttikit.training.autoencoder import Pictures
+    from ttikit.training.latents import Labels
     from ttikit.training.loop import Settings
 
 app = typer.Typer(
@@ -61,8 +63,8 @@ def autoencoder(
         out, batch or (256 if chosen.type == "cuda" else 32), minutes, samples, 25.0,
         finish_minutes, seed,
     )  # fmt: skip
-    train, held_out = FaceDataset(data, "train"), FaceDataset(data, "held-out")
-    result = train_autoencoder(train.images, held_out.images, settings, rate, chosen)
+    train, (held_out, _) = FaceDataset(data, "train"), _held_out(data)
+    result = train_autoencoder(train.images, held_out, settings, rate, chosen)
     _report(result, as_json, out)
 
 
@@ -82,10 +84,10 @@ def latents(
     from ttikit.training.loop import pick_device, prepare_cpu
 
     prepare_cpu(threads)
-    train, held_out = FaceDataset(data, "train"), FaceDataset(data, "held-out")
+    train, (held_out, held_out_labels) = FaceDataset(data, "train"), _held_out(data)
     cache = build_cache(
-        load_autoencoder(autoencoder), train.images, train.labels, held_out.images,
-        held_out.labels, train.attributes, out, pick_device(device),
+        load_autoencoder(autoencoder), train.images, train.labels, held_out,
+        held_out_labels, train.attributes, out, pick_device(device),
     )  # fmt: skip
     result = {
         "pictures": len(cache),
@@ -151,6 +153,18 @@ def sample(
     pictures = sample(model, mean, std, decoder, tokens, numbers, steps, guidance)
     save_png(out, sheet(pictures))
     print(out)
+
+
+def _held_out(data: Path) -> tuple[Pictures, Labels]:
+    """Held-out pictures and labels; none while the renderer has not come to them yet."""
+    import numpy as np
+
+    from ttikit.data.dataset import FaceDataset
+
+    if not any(data.glob("held-out-images-*.npy")):
+        return np.empty((0, 64, 64, 3), np.uint8), np.empty((0, 0), np.uint8)
+    held_out = FaceDataset(data, "held-out")
+    return held_out.images, held_out.labels
 
 
 def _settings(

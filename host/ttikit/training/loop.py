@@ -113,8 +113,9 @@ class Trainer:
         """Write a checkpoint now, and what ``check`` finds into the log."""
         out = self.settings.out
         save_checkpoint(out, self.model, self.average, self.optimisers, asdict(self.counters))
-        if self.check is not None:
-            self._append({"samples": self.counters.samples, **self.check()})
+        found = self.check() if self.check is not None else {}
+        if found:
+            self._append({"samples": self.counters.samples, **found})
         plot_log(out / LOG, out / "loss.png")
 
     def run(self) -> bool:

@@ -1,0 +1,272 @@
+"""Runs: learning, resuming, interruption and damage."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from ttikit.errors import TtiError  # noqa: E402
+from ttikit.training import autoencoder as ae  # noqa: E402
+from ttikit.training import diffusion  # noqa: E402
+from ttikit.training.checkpoint import (  # noqa: E402
+    NAME,
+    PREVIOUS,
+    load_checkpoint,
+    load_tensors,
+    save_tensors,
+)
+from ttikit.training.latents import build_cache, load_cache  # noqa: E402
+from ttikit.training.loop import LOG, Budget, Settings, Trainer  # noqa: E402
+from ttikit.training.models import Autoencoder, TextToLatent  # noqa: E402
+from ttikit.training.optim import Average, Muon, Schedule, orthogonalise  # noqa: E402
+from ttikit.training.plot import read_log  # noqa: E402
+
+from .conftest import SMALL, captions  # noqa: E402
+
+
+def settings(out, samples, **changes):
+    return replace(Settings(out, 8, Budget(samples=samples), log_seconds=0.0), **changes)
+
+
+def train(cache, out, samples, **changes):
+    return diffusion.train_diffusion(
+        cache, captions, settings(out, samples, **changes), rate=2e-2, config=SMALL
+    )
+
+
+def stop_after(monkeypatch, steps, stop):
+    """Call ``stop`` in the middle of the step after ``steps`` whole ones."""
+    original, calls = diffusion.flow_loss, []
+
+    def loss(*arguments):
+        calls.append(1)
+        value = original(*arguments)
+        if len(calls) == steps + 1:
+            stop()
+        return value
+
+    monkeypatch.setattr(diffusion, "flow_loss", loss)
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_diffusion_learns_and_the_prompt_matters(cache, tmp_path):
+    result = train(cache, tmp_path, 8 * 120)
+    rows = [row["loss"] for row in read_log(tmp_path / LOG) if "loss" in row]
+    assert np.mean(rows[-20:]) < 0.75 * np.mean(rows[:5])
+    assert result["held_out_loss"] < 0.75 * np.mean(rows[:5])
+    model, mean, std = diffusion.load_diffusion(tmp_path / diffusion.EXPORT)
+    torch.testing.assert_close((mean, std), (cache.mean, cache.std))
+    x, t = torch.randn(1, 8, 8, 4), torch.tensor([0.9])
+    with torch.no_grad():
+        one = model.dit(x, t, model.text(torch.tensor([[1, 3]])))
+        two = model.dit(x, t, model.text(torch.tensor([[2, 3]])))
+    assert (one - two).abs().mean() > 0.1
+    assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_resumed_run_equals_an_uninterrupted_one(cache, tmp_path, monkeypatch):
+    train(cache, tmp_path / "whole", 8 * 12)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 5, lambda: os.kill(os.getpid(), signal.SIGTERM))
+        train(cache, tmp_path / "parts", 8 * 12)
+    assert load_tensors(tmp_path / "parts" / NAME)[1]["step"] == 6
+    train(cache, tmp_path / "parts", 8 * 12)
+    whole, parts = (load_tensors(tmp_path / name / NAME)[0] for name in ("whole", "parts"))
+    assert whole.keys() == parts.keys()
+    for name in whole:
+        assert torch.equal(whole[name], parts[name]), name
+
+
+def test_an_exception_within_a_step_leaves_the_last_checkpoint(cache, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        stop_after(patch, 4, interrupt)
+        train(cache, tmp_path, 8 * 12, save_seconds=0.0)
+    # With a check after each step every second loss is a held-out one.
+    step = load_tensors(tmp_path / NAME)[1]["step"]
+    assert step == 2
+    train(cache, tmp_path, 8 * 12)
+    assert load_tensors(tmp_path / NAME)[1]["step"] == 12
+
+
+def test_signal_handlers_are_put_back(cache, tmp_path):
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    train(cache, tmp_path, 8)
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_a_torn_checkpoint_is_refused_and_the_one_before_it_used(cache, tmp_path):
+    train(cache, tmp_path, 8 * 2)
+    train(cache, tmp_path, 8 * 4)
+    content = (tmp_path / NAME).read_bytes()
+    assert load_tensors(tmp_path / PREVIOUS)[1]["step"] == 2
+    flipped = bytearray(content)
+    flipped[len(content) // 2] ^= 1
+    for damaged in (content[: len(content) // 2], content[:-1], content[:5], b"", bytes(flipped)):
+        (tmp_path / NAME).write_bytes(damaged)
+        with pytest.raises(TtiError, match="damaged"):
+            load_tensors(tmp_path / NAME)
+        model = TextToLatent(SMALL)
+        assert load_checkpoint(tmp_path, model, Average(model), [])["step"] == 2
+    (tmp_path / PREVIOUS).write_bytes(b"nothing")
+    with pytest.raises(TtiError, match="no usable checkpoint"):
+        load_checkpoint(tmp_path, TextToLatent(SMALL), None, [])
+
+
+def test_a_cut_between_the_two_renames_loses_nothing(cache, tmp_path):
+    train(cache, tmp_path, 8 * 3)
+    (tmp_path / NAME).rename(tmp_path / f"{NAME}.new")
+    assert load_checkpoint(tmp_path, TextToLatent(SMALL), None, [])["step"] == 3
+
+
+def test_runs_that_do_not_belong_together_are_refused(cache, tmp_path):
+    train(cache, tmp_path, 8)
+    with pytest.raises(TtiError, match="--seed"):
+        train(cache, tmp_path, 8, seed=1)
+    with pytest.raises(TtiError, match="another autoencoder"):
+        train(replace(cache, autoencoder="other"), tmp_path, 8)
+    with pytest.raises(TtiError, match="another shape"):
+        load_checkpoint(tmp_path, Autoencoder(), None, [])
+    with pytest.raises(TtiError, match="no diffusion model"):
+        diffusion.load_diffusion(_other_kind(tmp_path / "x.safetensors"))
+
+
+def _other_kind(path):
+    save_tensors(path, {"a": torch.zeros(1)}, {"kind": "something"})
+    return path
+
+
+def test_a_finish_ends_early_with_a_rate_of_zero(cache, tmp_path):
+    train(cache, tmp_path, 8 * 3)
+    budget = Budget(minutes=60.0, finish_minutes=0.03)
+    train(cache, tmp_path, 1, budget=budget)
+    rows = [row for row in read_log(tmp_path / LOG) if "rate" in row]
+    assert rows[-1]["seconds"] - rows[2]["seconds"] < 10
+    assert 0 <= rows[-1]["rate"] < 0.1 * max(row["rate"] for row in rows)
+
+
+def test_a_loss_that_is_no_number_stops_the_run(tmp_path):
+    model = torch.nn.Linear(1, 1)
+    optimiser = torch.optim.AdamW(model.parameters())
+    trainer = Trainer(
+        model, [optimiser], Schedule(1e-3),
+        lambda counters: {"loss": model(torch.ones(1)).sum() * float("nan")},
+        settings(tmp_path, 8),
+    )  # fmt: skip
+    with pytest.raises(TtiError, match="smaller --rate"):
+        trainer.run()
+
+
+def test_budgets_are_checked():
+    for wrong in ({}, {"minutes": 1.0, "samples": 1}):
+        with pytest.raises(TtiError, match="either"):
+            Budget(**wrong)
+    for wrong in ({"minutes": 0.0}, {"samples": -1}, {"minutes": float("nan")}):
+        with pytest.raises(TtiError, match="above 0"):
+            Budget(**wrong)
+
+
+def test_schedules_end_at_zero():
+    linear, cosine = Schedule(1.0, warmup=10), Schedule(1.0, shape="cosine", warmup=10)
+    assert linear.rate(0, 0.0) == pytest.approx(0.1)
+    assert linear.rate(50, 0.6) == 1.0 and linear.rate(50, 0.8) == pytest.approx(0.5)
+    assert cosine.rate(50, 0.5) == pytest.approx(0.5)
+    assert linear.rate(50, 1.0) == cosine.rate(50, 1.0) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(32, 32), (48, 16), (16, 48)])
+def test_muon_makes_updates_orthogonal(shape):
+    g = torch.randn(3, *shape, generator=torch.Generator().manual_seed(0))
+    values = torch.linalg.svdvals(orthogonalise(g))
+    assert values.min() > 0.3 and values.max() < 1.3
+    parameter = torch.nn.Parameter(torch.zeros(shape))
+    parameter.grad = g[0]
+    Muon([parameter], lr=0.1).step()
+    u, _, vh = torch.linalg.svd(g[0], full_matrices=False)
+    direction = -parameter.detach() / parameter.norm()
+    assert (direction * (u @ vh)).sum() / (u @ vh).norm() > 0.95
+
+
+def test_the_average_follows_the_weights():
+    model = torch.nn.Linear(1, 1)
+    average = Average(model)
+    for step in range(1, 101):
+        torch.nn.init.constant_(model.weight, float(step))
+        average.update(model, step)
+    # Weights proportional to step^γ have their mean near (γ + 1) / (γ + 2) of the last step.
+    expected = 100 * (Average.GAMMA + 1) / (Average.GAMMA + 2)
+    assert average.values["weight"].item() == pytest.approx(expected, rel=0.01)
+
+
+def test_autoencoder_learns_and_its_latents_are_cached(pictures, tmp_path):
+    untrained = ae.psnr(Autoencoder(), pictures, torch.device("cpu"))
+    result = ae.train_autoencoder(pictures, pictures[:4], settings(tmp_path, 8 * 80), rate=1e-2)
+    assert result["held_out_psnr"] > untrained + 4
+    model = ae.load_autoencoder(tmp_path / ae.EXPORT)
+    labels = np.arange(24, dtype=np.uint8)[:, None]
+
+    def build(count):
+        return build_cache(
+            model, pictures[:count], labels[:count], pictures[:4], labels[:4], ["A"],
+            tmp_path / "cache.safetensors",
+        )  # fmt: skip
+
+    first, second = build(10), build(24)
+    assert len(first) == 10 and len(second) == 24
+    # Extending keeps scale and order, and equals encoding everything at once.
+    assert torch.equal(first.mean, second.mean) and torch.equal(first.std, second.std)
+    (tmp_path / "cache.safetensors").unlink()
+    torch.testing.assert_close(
+        build(24).latents.float(), second.latents.float(), atol=2e-3, rtol=0
+    )
+    read = load_cache(tmp_path / "cache.safetensors")
+    x = read.standardised(torch.arange(24), torch.zeros(24, dtype=torch.bool)).reshape(-1, 4)
+    assert x.mean(0).abs().max() < 1e-2 and (x.std(0) - 1).abs().max() < 1e-2
+    flipped = read.standardised(torch.arange(24), torch.ones(24, dtype=torch.bool))
+    with torch.no_grad():
+        mirrored = ae.to_scale(torch.from_numpy(pictures[:, :, ::-1].copy()))
+        mean = model.encoder(mirrored)[0].permute(0, 2, 3, 1)
+    torch.testing.assert_close(flipped, (mean - read.mean) / read.std, atol=1e-2, rtol=0)
+
+
+def test_a_cache_of_another_encoder_is_made_anew(pictures, tmp_path):
+    labels = np.zeros((24, 1), np.uint8)
+    caches = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        caches.append(
+            build_cache(
+                Autoencoder(),
+                pictures,
+                labels,
+                pictures[:0],
+                labels[:0],
+                ["A"],
+                tmp_path / "cache.safetensors",
+            )
+        )
+    assert not torch.equal(caches[0].mean, caches[1].mean)
+    assert caches[0].autoencoder != caches[1].autoencoder
+
+
+def test_crops_are_parts_of_pictures(pictures):
+    rng = np.random.default_rng(0)
+    crops = ae.crops(pictures[:1], rng, 16, 32)
+    windows = np.lib.stride_tricks.sliding_window_view(pictures[0], (32, 32, 3))[:, :, 0]
+    flat = {window.tobytes() for row in windows for window in row}
+    flat |= {window[:, ::-1].tobytes() for row in windows for window in row}
+    assert all(crop.tobytes() in flat for crop in crops)
+    assert len({crop.tobytes() for crop in crops}) > 8
+
+
+def test_no_pictures_are_refused(tmp_path):
+    with pytest.raises(TtiError, match="render"):
+        ae.train_autoencoder(np.empty((0, 64, 64, 3), np.uint8), None, settings(tmp_path, 8))
