@@ -37,6 +37,7 @@ def test_show_prints_every_tensor_and_the_metadata() -> None:
     for entry in read_model(GOLDEN).entries:
         assert entry.name in out
     assert "944 bytes in all" in out
+    assert "…" not in out
     assert "пожилой" in out
 
 

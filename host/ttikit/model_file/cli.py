@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
     from ttikit.model_file import Comparison, ModelFile
 
 app = typer.Typer(
@@ -107,19 +110,32 @@ def _print_json(data: Any) -> None:
     print(json.dumps(data, ensure_ascii=False, indent=2))
 
 
-def _print_tables(model: ModelFile) -> None:
+def _console() -> Console:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 160  # a file or pipe has no edge at which to break lines
+    return console
+
+
+def _table(*titles: str) -> Table:
+    """Make a table; titles that begin with `>` stand over numbers. The name is never broken."""
+    from rich.table import Table
+
     table = Table(box=None, header_style="bold")
-    table.add_column("name", no_wrap=True)
-    table.add_column("dtype")
-    table.add_column("shape")
-    for title in ("bytes", "min", "max"):
-        table.add_column(title, justify="right")
-    table.add_column("scale")
+    table.add_column(titles[0], no_wrap=True)
+    for title in titles[1:]:
+        justify: Literal["left", "right"] = "right" if title.startswith(">") else "left"
+        table.add_column(title.lstrip(">"), justify=justify, overflow="fold")
+    return table
+
+
+def _print_tables(model: ModelFile) -> None:
+    from rich.text import Text
+
+    console = _console()
+    table = _table("name", "dtype", "shape", ">bytes", ">min", ">max", "scale")
     data = describe(model)
     for row in data["list"]:
         shape = "×".join(map(str, row["shape"])) or "scalar"
@@ -137,18 +153,15 @@ def _print_tables(model: ModelFile) -> None:
 
 
 def _print_comparison(comparison: Comparison) -> None:
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = _console()
     if comparison.same:
         console.print("no difference")
         return
     if comparison.tensors:
-        table = Table("name", "change", "before", "after", box=None, header_style="bold")
-        for title in ("elements", "max |Δ|", "mean |Δ|"):
-            table.add_column(title, justify="right")
+        titles = ("name", "change", "before", "after", ">elements", ">max |Δ|", ">mean |Δ|")
+        table = _table(*titles)
         for change in comparison.tensors:
             count = "" if change.changed is None else f"{change.changed:,} of {change.elements:,}"
             low, high = _number(change.max_abs), _number(change.mean_abs)
