@@ -38,6 +38,7 @@ def test_show_prints_every_tensor_and_the_metadata() -> None:
         assert entry.name in out
     assert "944 bytes in all" in out
     assert "…" not in out
+    assert "4294967295" in out
     assert "пожилой" in out
 
 

@@ -176,7 +176,9 @@ def _print_comparison(comparison: Comparison) -> None:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
 def _json(value: Any) -> str:
