@@ -53,7 +53,8 @@ def noise(out: Any, seed: int, n: int) -> None:
     seed = check.integer("seed", seed, 0, 0xFFFFFFFF)
     n = check.length("n", n)
     check.multiple("n", n, 4)
-    check.write("out", out, F, (n,))[:] = noise_f32(seed, n)
+    target = check.write("out", out, F, (n,))
+    target[:] = noise_f32(seed, n)
 
 
 def timestep_features(out: Any, freqs: Any, i: int, steps: int, n: int) -> None:
