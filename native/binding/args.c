@@ -90,8 +90,8 @@ static void get_buffer(const char *op, const tti_arg_t *arg, mp_obj_t obj, tti_v
     value->bytes = info.len;
 }
 
-void tti_check_args(const char *op, const tti_arg_t *table, size_t count, const mp_obj_t *args,
-                    tti_value_t *values) {
+void tti_check_integers(const char *op, const tti_arg_t *table, size_t count, const mp_obj_t *args,
+                        tti_value_t *values) {
     for (size_t i = 0; i < count; i++) {
         if (table[i].type == TTI_ARG_INT) {
             values[i].i = get_int(op, &table[i], args[i]);
@@ -99,6 +99,10 @@ void tti_check_args(const char *op, const tti_arg_t *table, size_t count, const 
             values[i].u = tti_get_u32(op, table[i].name, args[i]);
         }
     }
+}
+
+void tti_check_buffers(const char *op, const tti_arg_t *table, size_t count, const mp_obj_t *args,
+                       tti_value_t *values) {
     for (size_t i = 0; i < count; i++) {
         if (table[i].type == TTI_ARG_INT || table[i].type == TTI_ARG_U32) {
             continue;

@@ -56,14 +56,26 @@ typedef struct {
 // Its range depends on other arguments; tti_check_range() states it.
 #define ANY_INTEGER(name)         INTEGER(name, INT32_MIN, INT32_MAX)
 
-// Fills values[count] from args[count], or raises.
-void tti_check_args(const char *op, const tti_arg_t *table, size_t count, const mp_obj_t *args,
-                    tti_value_t *values);
+// Fill the integers, then the buffers of values[count] from args[count], or raise. The buffers'
+// sizes depend on the integers, so further checks of those belong between the two calls.
+void tti_check_integers(const char *op, const tti_arg_t *table, size_t count, const mp_obj_t *args,
+                        tti_value_t *values);
+void tti_check_buffers(const char *op, const tti_arg_t *table, size_t count, const mp_obj_t *args,
+                       tti_value_t *values);
+
+#define TTI_CHECK_INTEGERS(op, table, args, values)                                               \
+    do {                                                                                          \
+        MP_STATIC_ASSERT(MP_ARRAY_SIZE(table) == MP_ARRAY_SIZE(values));                          \
+        tti_check_integers(op, table, MP_ARRAY_SIZE(table), args, values);                        \
+    } while (0)
+
+#define TTI_CHECK_BUFFERS(op, table, args, values)                                                \
+    tti_check_buffers(op, table, MP_ARRAY_SIZE(table), args, values)
 
 #define TTI_CHECK(op, table, args, values)                                                        \
     do {                                                                                          \
-        MP_STATIC_ASSERT(MP_ARRAY_SIZE(table) == MP_ARRAY_SIZE(values));                          \
-        tti_check_args(op, table, MP_ARRAY_SIZE(table), args, values);                            \
+        TTI_CHECK_INTEGERS(op, table, args, values);                                              \
+        TTI_CHECK_BUFFERS(op, table, args, values);                                               \
     } while (0)
 
 // Further checks for what a table cannot express; each raises ValueError.

@@ -22,9 +22,10 @@ static mp_obj_t op_quantize_latent(size_t n_args, const mp_obj_t *args) {
     };
     tti_value_t v[6];
     (void)n_args;
-    TTI_CHECK(name, table, args, v);
+    TTI_CHECK_INTEGERS(name, table, args, v);
     tti_check_multiple(name, "height", v[HEIGHT].i, 2);
     tti_check_multiple(name, "width", v[WIDTH].i, 2);
+    TTI_CHECK_BUFFERS(name, table, args, v);
     tti_quantize_latent(v[Q].p, v[X].p, v[M].p, v[B].p, v[HEIGHT].i, v[WIDTH].i);
     return mp_const_none;
 }
@@ -93,17 +94,18 @@ static mp_obj_t op_conv3x3_s8(size_t n_args, const mp_obj_t *args) {
     };
     tti_value_t v[17];
     (void)n_args;
-    TTI_CHECK(conv_name, table, args, v);
+    TTI_CHECK_INTEGERS(conv_name, table, args, v);
     tti_conv_t c = {v[HEIGHT].i, v[WIDTH].i, v[CIN].i,   v[COUT].i,  v[FLAGS].i,
                     v[Y0].i,     v[Y1].i,    v[IN_Y0].i, v[OUT_Y0].i};
     check_conv_image(&c);
+    TTI_CHECK_BUFFERS(conv_name, table, args, v);
     check_conv_window(&c, v[X].bytes);
     size_t kpad = tti_conv_kpad(c.cin);
     uint64_t out_bytes = (uint64_t)(c.y1 - c.out_y0) * (uint64_t)c.width * (uint64_t)c.cout;
     tti_check_bytes(conv_name, "out", out_bytes, v[OUT].bytes);
     tti_check_bytes(conv_name, "w", (uint64_t)c.cout * kpad, v[W].bytes);
     tti_check_bytes(conv_name, "patches", kpad, v[PATCHES].bytes);
-    if (v[RES].p != NULL) {
+    if (args[RES] != mp_const_none) {
         tti_check_bytes(conv_name, "res", out_bytes, v[RES].bytes);
         tti_check_bytes(conv_name, "r", sizeof(float), v[R].bytes);
     }

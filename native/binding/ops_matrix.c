@@ -137,8 +137,9 @@ static mp_obj_t op_layernorm_modulate_s8(size_t n_args, const mp_obj_t *args) {
     };
     tti_value_t v[9];
     (void)n_args;
-    TTI_CHECK(name, table, args, v);
+    TTI_CHECK_INTEGERS(name, table, args, v);
     tti_check_multiple(name, "cols", v[COLS].i, 4);
+    TTI_CHECK_BUFFERS(name, table, args, v);
     uint64_t needs = group_bytes(v[ROWS].i, v[GROUP].i, v[COLS].i);
     tti_check_bytes(name, "shift", needs, v[SHIFT].bytes);
     tti_check_bytes(name, "scale", needs, v[SCALE].bytes);
@@ -182,8 +183,9 @@ static mp_obj_t op_attention_scores(size_t n_args, const mp_obj_t *args) {
     };
     tti_value_t v[11];
     (void)n_args;
-    TTI_CHECK("attention_scores", table, args, v);
+    TTI_CHECK_INTEGERS("attention_scores", table, args, v);
     tti_attention_t a = get_attention("attention_scores", v + HEAD);
+    TTI_CHECK_BUFFERS("attention_scores", table, args, v);
     tti_attention_scores(v[S].p, v[Q].p, v[SQ].p, v[K].p, v[SK].p, &a);
     return mp_const_none;
 }
@@ -206,8 +208,9 @@ static mp_obj_t op_softmax_s8(size_t n_args, const mp_obj_t *args) {
                                       ANY_INTEGER("valid")};
     tti_value_t v[6];
     (void)n_args;
-    TTI_CHECK("softmax_s8", table, args, v);
+    TTI_CHECK_INTEGERS("softmax_s8", table, args, v);
     tti_check_range("softmax_s8", "valid", v[VALID].i, 1, v[COLS].i);
+    TTI_CHECK_BUFFERS("softmax_s8", table, args, v);
     tti_softmax_s8(v[P].p, v[INV].p, v[S].p, v[ROWS].i, v[COLS].i, v[VALID].i);
     return mp_const_none;
 }
@@ -237,8 +240,9 @@ static mp_obj_t op_attention_values(size_t n_args, const mp_obj_t *args) {
     };
     tti_value_t v[11];
     (void)n_args;
-    TTI_CHECK("attention_values", table, args, v);
+    TTI_CHECK_INTEGERS("attention_values", table, args, v);
     tti_attention_t a = get_attention("attention_values", v + HEAD);
+    TTI_CHECK_BUFFERS("attention_values", table, args, v);
     tti_attention_values(v[OUT].p, v[P].p, v[INV].p, v[VT].p, v[SV].p, &a);
     return mp_const_none;
 }

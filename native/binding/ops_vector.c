@@ -64,8 +64,9 @@ static mp_obj_t op_noise(size_t n_args, const mp_obj_t *args) {
     static const tti_arg_t table[] = {WRITES("out", F32, N), UNSIGNED("seed"), LENGTH("n")};
     tti_value_t v[3];
     (void)n_args;
-    TTI_CHECK("noise", table, args, v);
+    TTI_CHECK_INTEGERS("noise", table, args, v);
     tti_check_multiple("noise", "n", v[N].i, 4);
+    TTI_CHECK_BUFFERS("noise", table, args, v);
     tti_noise(v[OUT].p, v[SEED].u, (size_t)v[N].i);
     return mp_const_none;
 }
@@ -79,12 +80,14 @@ static mp_obj_t op_timestep_features(size_t n_args, const mp_obj_t *args) {
         STEPS,
         N
     };
+    static const char name[] = "timestep_features";
     static const tti_arg_t table[] = {WRITES("out", F32, N, TTI_TIMES(2)), READS("freqs", F32, N),
                                       ANY_INTEGER("i"), INTEGER("steps", 1, 65535), LENGTH("n")};
     tti_value_t v[5];
     (void)n_args;
-    TTI_CHECK("timestep_features", table, args, v);
-    tti_check_range("timestep_features", "i", v[I].i, 0, v[STEPS].i - 1);
+    TTI_CHECK_INTEGERS(name, table, args, v);
+    tti_check_range(name, "i", v[I].i, 0, v[STEPS].i - 1);
+    TTI_CHECK_BUFFERS(name, table, args, v);
     tti_timestep_features(v[OUT].p, v[FREQS].p, v[I].i, v[STEPS].i, (size_t)v[N].i);
     return mp_const_none;
 }

@@ -18,8 +18,7 @@ class Attention(ctypes.Structure):
 
 class Conv(ctypes.Structure):
     _fields_ = tuple(
-        (name, ctypes.c_int)
-        for name in "height width cin cout flags y0 y1 in_y0 out_y0".split()
+        (name, ctypes.c_int) for name in "height width cin cout flags y0 y1 in_y0 out_y0".split()
     )
 
 
@@ -74,9 +73,7 @@ class Kernels:
     def philox(self, counter: Sequence[int], key: Sequence[int]) -> list[int]:
         """Four words of the generator."""
         out = (ctypes.c_uint32 * 4)()
-        self.library.tti_philox(
-            out, (ctypes.c_uint32 * 4)(*counter), (ctypes.c_uint32 * 2)(*key)
-        )
+        self.library.tti_philox(out, (ctypes.c_uint32 * 4)(*counter), (ctypes.c_uint32 * 2)(*key))
         return list(out)
 
 

@@ -18,7 +18,21 @@ MAX = np.finfo(np.float32).max
 TINY = np.finfo(np.float32).tiny
 SUBNORMAL = _bits(1)
 EDGES = {
-    "exp": [0, -0.0, -87, -87.00001, -200, 88, 88.5, MAX, -MAX, np.inf, -np.inf, np.nan, SUBNORMAL],
+    "exp": [
+        0,
+        -0.0,
+        -87,
+        -87.00001,
+        -200,
+        88,
+        88.5,
+        MAX,
+        -MAX,
+        np.inf,
+        -np.inf,
+        np.nan,
+        SUBNORMAL,
+    ],
     "log": [1, TINY, MAX, 0.5, 2, 1.4142135, 1.4142137, _bits(0x3F7FFFFF), _bits(0x3F800001)],
     "rsqrt": [0, SUBNORMAL, TINY, MAX, 1, 4, 1e-6, 2.0**-126],
     "sqrt": [0, -0.0, SUBNORMAL, TINY, MAX, 1, 4, 1e-6],
