@@ -54,12 +54,33 @@ def test_find_returns_none_for_an_unknown_name(model):
     assert ops.model_find(model, "") is None
 
 
-@pytest.mark.parametrize("at", [3, 40, 64, 150])
-def test_damage_of_the_head_is_refused_everywhere(model, at):
+@pytest.mark.parametrize("name", ["a.weigh", "a.weights", "a" * 32, "ы" * 40])
+def test_find_wants_the_whole_name(model, name):
+    assert ops.model_find(model, name) is None
+
+
+@pytest.mark.parametrize("at", [3, 9, 20, 40, 62])
+def test_damage_of_the_header_is_refused_everywhere(model, at):
     broken = bytearray(model)
     broken[at] ^= 1
     for call in (ops.model_check, ops.model_verify, lambda buf: ops.model_find(buf, "one")):
         with pytest.raises(ValueError, match=r"\w+; \w+|\w+, \w+"):
+            call(broken)
+
+
+@pytest.mark.parametrize("size", [0, 5, 63, 64, 200])
+def test_truncated_file_is_refused_everywhere(model, size):
+    for call in (ops.model_check, ops.model_verify, lambda buf: ops.model_find(buf, "one")):
+        with pytest.raises(ValueError, match="copy it again"):
+            call(model[:size])
+
+
+@pytest.mark.parametrize("at", [64, 100, 150])
+def test_damage_of_the_directory_is_refused_by_the_check(model, at):
+    broken = bytearray(model)
+    broken[at] ^= 1
+    for call in (ops.model_check, ops.model_verify):
+        with pytest.raises(ValueError, match="CRC of the directory"):
             call(broken)
 
 
