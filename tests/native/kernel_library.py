@@ -11,14 +11,19 @@ Number = int | None
 
 
 class Attention(ctypes.Structure):
+    """tti_attention_t; its fields are the op's last arguments."""
+
     _fields_ = tuple(
         (name, ctypes.c_int) for name in ("head", "row0", "rows", "tokens", "heads", "head_dim")
     )
 
 
 class Conv(ctypes.Structure):
+    """tti_conv_t; its fields are the op's last arguments."""
+
     _fields_ = tuple(
-        (name, ctypes.c_int) for name in "height width cin cout flags y0 y1 in_y0 out_y0".split()
+        (name, ctypes.c_int)
+        for name in ("height", "width", "cin", "cout", "flags", "y0", "y1", "in_y0", "out_y0")
     )
 
 
@@ -82,7 +87,7 @@ def _converted(op: str, args: Sequence[Number], sizes: Sequence[int]) -> list[An
     if op in ("attention_scores", "attention_values"):
         return [*args[:5], ctypes.addressof(_keep(Attention(*args[5:])))]
     if op == "conv3x3_s8":
-        height, width, cin = args[8:11]
+        width, cin = args[9:11]
         kpad = -(-9 * (cin or 0) // 16) * 16
         pixels = min(sizes[7] // kpad, width or 0)
         return [*args[:8], pixels, ctypes.addressof(_keep(Conv(*args[8:])))]

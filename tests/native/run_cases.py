@@ -55,5 +55,5 @@ def main(source, target):
         gc.collect()
 
 
-with open(sys.argv[1], "rb") as source, open(sys.argv[2], "wb") as target:
+with open(sys.argv[1], "rb") as source, open(sys.argv[2], "wb") as target:  # noqa: PTH123
     main(source, target)

@@ -152,7 +152,7 @@ def check(kernels: Kernels, case: Case, memory: GuardedMemory | ExactMemory) -> 
         if argument.role == "read":
             assert after[i] == argument.data, f"{case}: the kernel changed input {i}"
         elif after[i] != wanted[i]:
-            at = next(j for j, (a, b) in enumerate(zip(after[i], wanted[i])) if a != b)
+            at = next(j for j, byte in enumerate(after[i]) if byte != wanted[i][j])
             raise AssertionError(
                 f"{case}: byte {at} of argument {i} is {after[i][at]}, numpy says {wanted[i][at]}"
             )

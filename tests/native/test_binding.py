@@ -188,7 +188,7 @@ def refusal(case: Case) -> tuple[str, str]:
     arrays: list[Any] = []
     for argument in case.args:
         match argument:
-            case Buffer(data, role, align):
+            case Buffer(data, _, align):
                 block = np.frombuffer(b"\0" * align + data, np.uint8).copy()
                 assert block.ctypes.data % 16 == 0
                 arrays.append(memoryview(block)[align:])
