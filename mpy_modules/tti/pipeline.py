@@ -52,7 +52,7 @@ class Pipeline:
         self.decoder = Decoder(weights, stripe)
         self.arena = Arena(
             {
-                "shared": [("latent", VALUES * 4), ("text", 2 * OUT * 4)],
+                "shared": self.shared(),
                 "text": self.text_encoder.buffers(),
                 "dit": self.dit.buffers(),
                 "decoder": self.decoder.buffers(),
@@ -61,6 +61,10 @@ class Pipeline:
         )
         self.notes = []  # sentences about the last prompt
         self._run = 0
+
+    def shared(self):
+        """[(name, bytes)] of the buffers that outlive a graph."""
+        return [("latent", VALUES * 4), ("text", 2 * OUT * 4)]
 
     def stages(self, prompt, out, seed=0, steps=8, guidance=3):
         """Draw `prompt` into `out` (12,288 bytes, RGB rows); a generator of (stage, buffer) as the
