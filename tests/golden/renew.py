@@ -65,7 +65,10 @@ def main(model: Path, firmware: Path) -> None:
         sha256 = simulate(*row, model)
         if draw(*row, model, firmware) != sha256:
             sys.exit(f"firmware and simulator differ for {row}; nothing was written")
-        rows.append(dict(zip(("prompt", "seed", "steps", "guidance"), row)) | {"sha256": sha256})
+        rows.append(
+            dict(zip(("prompt", "seed", "steps", "guidance"), row, strict=True))
+            | {"sha256": sha256}
+        )
         print(sha256[:16], *row)
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     (HERE / "pictures.json").write_text(f"[\n{lines}\n]\n", "utf-8")
