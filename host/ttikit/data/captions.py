@@ -1,0 +1,170 @@
+"""Russian captions from labels, different at every call.
+
+A caption names the person (мужчина, девушка, дедушка ...), some of the attributes and sometimes
+what is missing (без бороды). Which ones, in which words, in which order and how many is drawn
+anew each time, so that a model learns single words as well as long descriptions.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from ttikit.data.attributes import ATTRIBUTES
+from ttikit.data.facts import Fact, Plan, Tail, make_plan
+from ttikit.data.grammar import FEMININE, GENITIVE, NOMINATIVE, Inflected, Phrase, phrase, phrases
+from ttikit.data.vocabulary import PADDING
+
+MAX_WORDS = 24
+"""No caption has more words."""
+
+_DRAWS = 192
+_MOST_ADJECTIVES = 3
+_PREFIXES = phrases(("портрет", "фото", "лицо"))
+_BLURRED = phrases(("размытое фото", "нечеткое фото", "размытый портрет", "расплывчатое фото"))
+_AND = phrase("и")
+_VERBOSITY = (0.12, 0.3, 0.55, 0.8, 1.0)
+
+Draw = Callable[[], float]
+
+
+@lru_cache(maxsize=1 << 17)
+def _plan(labels: bytes) -> Plan:
+    return make_plan(dict(zip(ATTRIBUTES, labels, strict=True)))
+
+
+def _pick(options, draw: Draw):
+    return options[int(draw() * len(options))]
+
+
+def _shuffle(items: list, draw: Draw) -> None:
+    for i in range(len(items) - 1, 0, -1):
+        j = int(draw() * (i + 1))
+        items[i], items[j] = items[j], items[i]
+
+
+def _weighted(nouns, draw: Draw):
+    mark = draw()
+    for entry in nouns:
+        mark -= entry[1]
+        if mark < 0:
+            return entry
+    return nouns[0]
+
+
+def _choose_facts(plan: Plan, draw: Draw) -> list[Fact]:
+    verbosity = _pick(_VERBOSITY, draw)
+    chosen = [fact for fact in plan.facts if draw() < fact.salience * verbosity]
+    _shuffle(chosen, draw)
+    topics: set[str] = set()
+    kept = []
+    for fact in chosen:
+        if topics.isdisjoint(fact.topics):
+            kept.append(fact)
+            topics.update(fact.topics)
+    return kept
+
+
+def _compose(plan: Plan, draw: Draw) -> list[Phrase]:
+    """Draw a caption as a list of phrases."""
+    case = NOMINATIVE
+    start: list[Phrase] = []
+    if plan.blurred and draw() < 0.95:
+        start, case = [_pick(_BLURRED, draw)], GENITIVE
+    elif draw() < 0.12:
+        start, case = [_pick(_PREFIXES, draw)], GENITIVE
+    noun, _, tells_age = _weighted(plan.nouns, draw)
+    named = [noun(case, plan.gender)]
+    adjectives: list[Inflected] = []
+    tails: list[Tail] = []
+    verb: list[Phrase] = []
+    if draw() < (0.12 if tells_age else plan.age_share):
+        adjectives.append(_pick(plan.ages, draw))
+    alone = False
+    for fact in _choose_facts(plan, draw):
+        option = _pick(fact.options, draw)
+        if isinstance(option, Inflected):
+            if option.is_noun:
+                # "блондинка" stands alone, "блондин" follows "мужчина"
+                alone = plan.gender == FEMININE and draw() < 0.7
+                own = option(case, plan.gender)
+                named = [own] if alone else [*named, own]
+            elif len(adjectives) < _MOST_ADJECTIVES:
+                adjectives.append(option)
+        else:
+            words = option(draw)
+            if fact.is_verb:
+                if case == NOMINATIVE:
+                    verb = words
+            else:
+                tails.append(words)
+    _shuffle(adjectives, draw)
+    inflected = [word(case, plan.gender) for word in adjectives]
+    fixed = sum(len(piece.tokens) for piece in start + inflected + named + verb)
+    return start + _arrange(inflected, named, _fitting(tails, MAX_WORDS - fixed), draw) + verb
+
+
+def _fitting(tails: list[Tail], words: int) -> list[Tail]:
+    """As many tails as fit into `words`, with one word to spare for "и"."""
+    words -= 1
+    kept = []
+    for tail in tails:
+        words -= sum(len(piece.tokens) for piece in tail)
+        if words < 0:
+            break
+        kept.append(tail)
+    return kept
+
+
+def _arrange(
+    adjectives: list[Phrase], named: list[Phrase], tails: list[Tail], draw: Draw
+) -> list[Phrase]:
+    """Adjectives, noun and tails in one of the orders that people use."""
+    joined: list[Phrase] = []
+    for i, tail in enumerate(tails):
+        if i and i == len(tails) - 1 and draw() < 0.4:
+            joined.append(_AND)
+        joined += tail
+    order = draw()
+    if order < 0.04 and (adjectives or joined):
+        return adjectives + joined
+    if order < 0.10:
+        return named + adjectives + joined
+    if order < 0.13:
+        return joined + adjectives + named
+    return adjectives + named + joined
+
+
+def caption(labels: Mapping[str, int], rng: np.random.Generator) -> str:
+    """One caption for labels by name; missing names count as 0.
+
+    Raises KeyError for a name that is no attribute.
+    """
+    for name in labels:
+        if name not in _NAMES:
+            raise KeyError(f"{name!r} is no attribute")
+    values = bytes(int(bool(labels.get(name, 0))) for name in ATTRIBUTES)
+    draws = iter(rng.random(_DRAWS).tolist())
+    return " ".join(piece.text for piece in _compose(_plan(values), draws.__next__))
+
+
+_NAMES = frozenset(ATTRIBUTES)
+
+
+def token_batch(labels: np.ndarray, rng: np.random.Generator, length: int = 32) -> np.ndarray:
+    """Captions of labels (N, A) uint8 as token ids (N, length) int64, padded with 0.
+
+    Ids stand in the order of the words. Raises ValueError if the labels have another width.
+    """
+    if labels.ndim != 2 or labels.shape[1] != len(ATTRIBUTES):
+        raise ValueError(f"labels must be (N, {len(ATTRIBUTES)}), not {labels.shape}")
+    if length < MAX_WORDS:
+        raise ValueError(f"length must be at least {MAX_WORDS}, not {length}")
+    out = np.full((len(labels), length), PADDING, np.int64)
+    rows = np.ascontiguousarray(labels, np.uint8)
+    for i, draws in enumerate(rng.random((len(rows), _DRAWS)).tolist()):
+        ids: list[int] = []
+        for piece in _compose(_plan(rows[i].tobytes()), iter(draws).__next__):
+            ids.extend(piece.tokens)
+        out[i, : len(ids)] = ids
+    return out
