@@ -109,6 +109,10 @@ test: $(VENV)/installed firmware lint ## lint, then all tests but the long ones
 test-long: $(VENV)/installed firmware ## the tests that take minutes
 	$(PYTEST) -m long $(TESTS)
 
+.PHONY: bench
+bench: $(VENV)/installed firmware ## measure time and memory of a picture on this PC
+	@OMP_NUM_THREADS=1 $(VENV)/bin/ttikit bench --firmware $(FIRMWARE) --model "$$MODEL"
+
 .PHONY: clean
 clean: ## remove what was built, but neither .venv nor the download cache
 	rm -rf $(BUILD)
