@@ -62,9 +62,7 @@ class DiffusionTask:
         self.model, self.captions, self.settings = model, captions, settings
         self.device = next(model.parameters()).device
         self.labels = cache.labels.numpy()
-        self.cache = cache
-        for name in ("latents", "mirrored", "mean", "std"):
-            setattr(cache, name, getattr(cache, name).to(self.device))
+        self.cache = cache.to(self.device)
         self._held_out = self._prepare_held_out() if len(cache.held_out) else None
 
     def loss(self, counters: Counters) -> dict[str, Tensor]:
@@ -90,8 +88,9 @@ class DiffusionTask:
     def _prepare_held_out(self) -> tuple[Tensor, ...]:
         cache, device = self.cache, self.device
         random = torch.Generator(device).manual_seed(1)
-        x0 = (cache.held_out[:CHECKED].to(device).float() - cache.mean) / cache.std
-        tokens = self._tokens(cache.held_out_labels[:CHECKED].numpy(), np.random.default_rng(1))
+        x0 = (cache.held_out[:CHECKED].float() - cache.mean) / cache.std
+        labels = cache.held_out_labels[:CHECKED].cpu().numpy()
+        tokens = self._tokens(labels, np.random.default_rng(1))
         dropped = torch.zeros(len(x0), dtype=torch.bool, device=device)
         noise = torch.randn(x0.shape, generator=random, device=device)
         return x0, tokens, dropped, logit_normal(len(x0), random), noise

@@ -7,8 +7,9 @@ One safetensors file: ``latents`` and ``mirrored`` (N, 16, 16, 4) float16 poster
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,8 @@ CACHE = "latents.safetensors"
 HELD_OUT = 512  # held-out pictures that are encoded: enough for a steady held-out loss
 
 Labels = NDArray[np.uint8]  # (N, attributes)
+
+_TENSORS = ("latents", "mirrored", "labels", "held_out", "held_out_labels", "mean", "std")
 
 
 @dataclass
@@ -48,14 +51,16 @@ class LatentCache:
         chosen = torch.where(mirrored[:, None, None, None], flipped, plain)
         return (chosen.float() - self.mean) / self.std
 
+    def to(self, device: torch.device) -> LatentCache:
+        """The same cache with its tensors on ``device``."""
+        return replace(self, **{name: getattr(self, name).to(device) for name in _TENSORS})
+
     def __len__(self) -> int:
         return len(self.latents)
 
 
 def fingerprint(model: Autoencoder) -> str:
     """Short hash of the encoder's weights: latents of two encoders must not be mixed."""
-    import hashlib
-
     digest = hashlib.sha256()
     for name, value in sorted(model.encoder.state_dict().items()):
         digest.update(name.encode())
@@ -131,9 +136,6 @@ def _extendable(
         and np.array_equal(old.labels.numpy(), labels[: len(old)])
     )
     return old if same else None
-
-
-_TENSORS = ("latents", "mirrored", "labels", "held_out", "held_out_labels", "mean", "std")
 
 
 def _save(path: Path, cache: LatentCache) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -100,13 +98,11 @@ def save_png(path: Path, image: Image.Image) -> None:
 
 def prompt_tokens(prompts: Sequence[str], length: int) -> NDArray[np.int64]:
     """Token ids (prompts, length), padded with 0; `TtiError` for a prompt without a word."""
-    from ttikit.data.vocabulary import FORMS
+    from ttikit.data.vocabulary import tokenize
 
     rows = np.zeros((len(prompts), length), np.int64)
     for row, prompt in zip(rows, prompts, strict=True):
-        text = unicodedata.normalize("NFC", prompt.lower()).replace("ё", "е")
-        words = re.findall(r"\w+", text)
-        ids = [FORMS[word[:5]] for word in words if word[:5] in FORMS][:length]
+        ids = tokenize(prompt)[0][:length]
         if not ids:
             raise TtiError(f"no word of {prompt!r} is known; try for example: девушка в очках")
         row[: len(ids)] = ids
