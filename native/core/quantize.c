@@ -1,30 +1,29 @@
 // Dynamic quantisation of activations: contract §4.
 // Any rows and cols, q at any address, no over-read. |x| up to the largest float; a NaN never
-// becomes the maximum and is stored as -127, an infinity makes the scale infinite and q = -127.
+// becomes the maximum and is stored as -127.
 #include "quantize.h"
 #include "scalar.h"
 #include "tti_kernels.h"
 
 #define SMALLEST 7.888609052210118e-31f // 2^-100
 
-static inline float larger(float m, float x) {
-    x = tti_abs(x);
-    return x > m ? x : m;
+// The bit pattern of |x| orders like |x| itself, and integers are what compilers vectorise and
+// small chips compare fastest. A NaN counts as 0.
+static inline int32_t magnitude(float x) {
+    int32_t bits = (int32_t)(tti_bits(x) & 0x7FFFFFFFu);
+    return bits <= 0x7F800000 ? bits : 0;
 }
 
-// The order of comparisons does not matter, so four lanes let the loop run in parallel.
+static inline int32_t larger(int32_t a, int32_t b) {
+    return a > b ? a : b;
+}
+
 static float absmax(const float *x, int n) {
-    float m[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        for (int j = 0; j < 4; j++) {
-            m[j] = larger(m[j], x[i + j]);
-        }
+    int32_t m = 0;
+    for (int i = 0; i < n; i++) {
+        m = larger(m, magnitude(x[i]));
     }
-    for (; i < n; i++) {
-        m[0] = larger(m[0], x[i]);
-    }
-    return larger(larger(m[0], m[1]), larger(m[2], m[3]));
+    return tti_from_bits((uint32_t)m);
 }
 
 float tti_quantize_row(int8_t *q, const float *x, int n) {
@@ -55,7 +54,8 @@ void tti_quantize_cols_t(int8_t *q, float *scale, const float *x, int rows, int 
     for (int r = 0; r < rows; r++) {
         const float *row = x + (size_t)r * (size_t)cols;
         for (int c = 0; c < cols; c++) {
-            scale[c] = larger(scale[c], row[c]);
+            float x_abs = tti_from_bits((uint32_t)magnitude(row[c]));
+            scale[c] = x_abs > scale[c] ? x_abs : scale[c];
         }
     }
     for (int c = 0; c < cols; c++) {

@@ -18,10 +18,6 @@ static inline float tti_from_bits(uint32_t b) {
     return x;
 }
 
-static inline float tti_abs(float x) {
-    return tti_from_bits(tti_bits(x) & 0x7FFFFFFFu);
-}
-
 // §2. Adding 1.5 * 2^23 leaves no bits for a fraction. |v| < 2^22.
 static inline float tti_rne_f(float v) {
     return (v + 12582912.0f) - 12582912.0f;
