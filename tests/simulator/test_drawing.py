@@ -39,7 +39,9 @@ def test_record_names_the_bytes_of_the_saved_picture(model, simulator, tmp_path)
     done = run(PROMPT, *QUICK, "--model", model, "-o", out, "--json")
     assert done.exit_code == 0, done.output
     record = json.loads(done.stdout)
-    pixels = np.asarray(Image.open(out).convert("RGB"))
+    saved = Image.open(out)
+    assert saved.format == "PNG"
+    pixels = np.asarray(saved.convert("RGB"))
     assert pixels.shape == (64, 64, 3)
     assert record["sha256"] == hashlib.sha256(pixels.tobytes()).hexdigest()
     assert record["sha256"] == simulator.draw(PROMPT, 7, 1, 1.0).sha256
