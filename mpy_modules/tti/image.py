@@ -27,7 +27,7 @@ class Image:
         self.guidance = guidance
 
     def __repr__(self):
-        return "<Image %dx%d %r seed=%d steps=%d guidance=%s>" % (
+        return "<Image %dx%d «%s» seed=%d steps=%d guidance=%.2f>" % (
             SIZE,
             SIZE,
             self.prompt,
@@ -83,7 +83,7 @@ class Image:
 
     def png(self):
         """Return the picture as the bytes of a PNG file, with the recipe in a text chunk."""
-        recipe = "tti\0\0\0\0\0prompt=%r seed=%d steps=%d guidance=%s" % (
+        recipe = "tti\0\0\0\0\0%s\nseed %d\nsteps %d\nguidance %.2f" % (
             self.prompt,
             self.seed,
             self.steps,

@@ -27,7 +27,7 @@ def test_files_hold_the_same_pixels(picture, tmp_path, kind):
 
 def test_png_tells_how_it_was_drawn(picture):
     with Image.open(io.BytesIO(picture.png())) as image:
-        assert image.text["tti"] == "prompt='пожилой мужчина' seed=7 steps=8 guidance=3"
+        assert image.text["tti"] == "пожилой мужчина\nseed 7\nsteps 8\nguidance 3.00"
 
 
 def test_rgb565(picture):
@@ -79,3 +79,7 @@ def test_a_failed_write_keeps_the_old_file(picture, tmp_path):
     with pytest.raises(OSError, match=r"can't write .*face\.png"):
         picture.save(str(path))
     assert path.read_bytes() == b"old"
+
+
+def test_repr_is_short_and_readable(picture):
+    assert repr(picture) == "<Image 64x64 «пожилой мужчина» seed=7 steps=8 guidance=3.00>"
