@@ -76,7 +76,7 @@ venv: $(VENV)/installed ## install ttikit with everything it can do into .venv
 
 $(VENV)/installed: pyproject.toml
 	@board_configs/setup test
-	@test -x $(VENV)/bin/python || python3 -m venv $(VENV)
+	@test -x $(VENV)/bin/pip || python3 -m venv $(VENV)
 	@echo 'Installing ttikit and its tools into .venv ...'
 	@$(VENV)/bin/python -m pip install --quiet --editable '.[data,train,test]'
 	@touch $@
