@@ -19,7 +19,7 @@ def build_copy(repo, mpy_dir, folder, clock):
         copy(source, folder / name)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MICROPY"))}
     environment |= {"TZ": clock, "MPY_DIR": str(mpy_dir)}
-    subprocess.run(["make", "-C", folder, "firmware"], env=environment, check=True, timeout=900)
+    subprocess.run(["make", "-C", folder, "firmware"], env=environment, check=True, timeout=3600)
     firmware = folder / "build" / "firmware-unix" / "tti"
     return hashlib.sha256(firmware.read_bytes()).hexdigest()
 
