@@ -37,7 +37,7 @@ def settings(out, samples, **changes):
 
 def train(cache, out, samples, **changes):
     return diffusion.train_diffusion(
-        cache, captions, settings(out, samples, **changes), rate=2e-2, config=SMALL
+        cache, captions, settings(out, samples, **changes), rate=4e-2, config=SMALL
     )
 
 
@@ -152,7 +152,7 @@ def test_a_finish_ends_early_with_a_rate_of_zero(cache, tmp_path, monkeypatch):
     train(cache, tmp_path, 1, budget=Budget(minutes=60.0, finish_minutes=0.5))
     rows = [row for row in read_log(tmp_path / LOG) if "rate" in row]
     assert 28 <= rows[-1]["seconds"] - rows[2]["seconds"] <= 32
-    unfinished = Schedule(2e-2).rate(rows[-1]["step"] - 1, 0.0)
+    unfinished = Schedule(4e-2).rate(rows[-1]["step"] - 1, 0.0)
     assert 0 <= rows[-1]["rate"] < 0.1 * unfinished
 
 

@@ -88,7 +88,7 @@ def train_autoencoder(
     pictures: Pictures,
     held_out: Pictures,
     settings: Settings,
-    rate: float = 2e-3,
+    rate: float = 5e-3,
     device: torch.device | None = None,
 ) -> dict[str, float]:
     """Train (or resume) into ``settings.out``; returns held-out PSNR and what it was measured on.

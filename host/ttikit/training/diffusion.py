@@ -111,7 +111,7 @@ def train_diffusion(
     cache: LatentCache,
     captions: Captions,
     settings: Settings,
-    rate: float = 2e-3,
+    rate: float = 3e-3,
     device: torch.device | None = None,
     config: ModelConfig | None = None,
 ) -> dict[str, float]:
@@ -133,7 +133,7 @@ def train_diffusion(
         export()
         return task.held_out_loss(average.values)
 
-    optimisers = build_optimisers(model, PLAIN)
+    optimisers = build_optimisers(model, PLAIN, share=0.5)
     trainer = Trainer(
         model, optimisers, Schedule(rate), task.loss, settings, average=average, check=check
     )

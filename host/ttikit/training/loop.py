@@ -76,6 +76,7 @@ class Trainer:
     """Runs steps until the budget is used up or a signal asks for a stop; resumes by itself.
 
     ``loss`` computes a dictionary of scalars for the counters of one step; "loss" is minimised.
+    A group of an optimiser may have a "share": its part of the scheduled rate.
     ``check`` measures something on held-out data for the log whenever a checkpoint is written.
     """
 
@@ -161,7 +162,7 @@ class Trainer:
         rate = self.schedule.rate(counters.step, counters.progress) * (1 - self._finish_used())
         for optimiser in self.optimisers:
             for group in optimiser.param_groups:
-                group["lr"] = rate
+                group["lr"] = rate * group.get("share", 1.0)
             optimiser.zero_grad(set_to_none=True)
         values = self.loss(counters)
         values["loss"].backward()

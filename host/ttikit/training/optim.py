@@ -73,12 +73,12 @@ def orthogonalise(g: Tensor, steps: int = 5) -> Tensor:
 
 
 def build_optimisers(
-    model: nn.Module, plain: Iterable[str], weight_decay: float = 0.01
+    model: nn.Module, plain: Iterable[str], weight_decay: float = 0.01, share: float = 1.0
 ) -> list[torch.optim.Optimizer]:
     """Muon for the weight matrices and kernels inside the network, AdamW for everything else.
 
-    ``plain`` are name prefixes that AdamW keeps: embeddings, first and last layers. The rates are
-    set by the training loop.
+    ``plain`` are name prefixes that AdamW keeps: embeddings, first and last layers; its rate is
+    ``share`` times Muon's. The training loop sets the rates.
     """
     prefixes = tuple(plain)
     inner: list[nn.Parameter] = []
@@ -88,7 +88,9 @@ def build_optimisers(
         (inner if is_matrix and not name.startswith(prefixes) else rest).append(parameter)
     return [
         Muon(inner, lr=0.0, weight_decay=weight_decay),
-        torch.optim.AdamW(rest, lr=0.0, betas=(0.9, 0.99), weight_decay=0.0, fused=True),
+        torch.optim.AdamW(
+            [{"params": rest, "share": share}], betas=(0.9, 0.99), weight_decay=0.0, fused=True
+        ),
     ]
 
 
