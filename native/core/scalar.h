@@ -37,7 +37,7 @@ static inline int8_t tti_quantize(float v) {
     return (int8_t)(int32_t)tti_rne_f(tti_clamp8(v));
 }
 
-// §3. Relative error below 2^-22 (tests/native). Any input, NaN counts as -87.
+// §3. Any input, NaN counts as -87. The contract states the largest errors of these functions.
 static inline float tti_exp_f(float x) {
     x = x >= -87.0f ? x : -87.0f;
     x = x > 88.0f ? 88.0f : x;

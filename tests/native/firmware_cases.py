@@ -49,15 +49,20 @@ def _read(file: BinaryIO) -> Answer:
     return Answer(None, answer["result"], tuple(file.read(size) for size in answer["sizes"]))
 
 
-def run(cases: Iterable[Case], folder: Path, run_mpy: Callable[..., Any]) -> list[Answer]:
-    """The firmware's answers, in order; AssertionError if it did not survive them."""
+def run(
+    cases: Iterable[Case], folder: Path, run_mpy: Callable[..., Any], *, locked: bool = False
+) -> list[Answer]:
+    """The firmware's answers, in order; AssertionError if it did not survive them.
+
+    With `locked` an op that allocates memory answers MemoryError.
+    """
     asked, answered = folder / "cases.bin", folder / "answers.bin"
     count = 0
     with asked.open("wb") as file:
         for case in cases:
             _write(file, case)
             count += 1
-    done = run_mpy(RUNNER, str(asked), str(answered), timeout=120)
+    done = run_mpy(RUNNER, str(asked), str(answered), str(int(locked)), timeout=120)
     assert done.rc == 0, f"the firmware ended with {done.rc}: {done.stderr or done.stdout}"
     with answered.open("rb") as file:
         return [_read(file) for _ in range(count)]

@@ -1,10 +1,12 @@
 # Runs on MicroPython: calls ops of `_tti` with arguments from a file and writes what came of it.
-# argv: input file, output file. tests/native/firmware_cases.py is the other end.
+# argv: input file, output file, 1 to forbid allocation during the calls. The other end is
+# tests/native/firmware_cases.py.
 import gc
 import json
 import sys
 
 import _tti
+import micropython
 
 
 def read_buffer(file, size, align):
@@ -35,7 +37,20 @@ def read_arguments(file, kinds):
     return args, written
 
 
-def main(source, target):
+def call(op, args, locked):
+    if not locked:
+        return op(*args)
+    # Written out, because MicroPython may allocate to pass *args.
+    names = ", ".join(f"args[{i}]" for i in range(len(args)))
+    written_out = eval("lambda op, args: op(" + names + ")")
+    micropython.heap_lock()
+    try:
+        return written_out(op, args)
+    finally:
+        micropython.heap_unlock()
+
+
+def main(source, target, locked):
     while True:
         line = source.readline()
         if not line:
@@ -43,7 +58,7 @@ def main(source, target):
         case = json.loads(line)
         args, written = read_arguments(source, case["args"])
         try:
-            result = getattr(_tti, case["op"])(*args)
+            result = call(getattr(_tti, case["op"]), args, locked)
         except Exception as error:
             answer = {"error": [type(error).__name__, str(error)]}
             target.write(json.dumps(answer).encode() + b"\n")
@@ -56,4 +71,4 @@ def main(source, target):
 
 
 with open(sys.argv[1], "rb") as source, open(sys.argv[2], "wb") as target:  # noqa: PTH123
-    main(source, target)
+    main(source, target, sys.argv[3] == "1")

@@ -253,6 +253,16 @@ def test_optional_arguments_may_be_none(tmp_path: Path, run_mpy: Callable[..., A
         assert answer.error is None, f"{case}: {answer.error}"
 
 
+def test_ops_allocate_nothing(repo: Path, tmp_path: Path, run_mpy: Callable[..., Any]) -> None:
+    golden = Buffer((repo / "tests" / "golden" / "tiny.tti").read_bytes())
+    cases = [valid_case(op) for op in SIGNATURES]
+    cases.append(Case("model_check", (golden,)))  # makes a tuple: the lock is real
+    *answers, allocates = firmware_cases.run(cases, tmp_path, run_mpy, locked=True)
+    for case, answer in zip(cases, answers, strict=False):
+        assert answer.error is None, f"{case}: {answer.error}"
+    assert allocates.error is not None and allocates.error[0] == "MemoryError"
+
+
 def test_longer_buffers_are_fine(tmp_path: Path, run_mpy: Callable[..., Any]) -> None:
     cases = []
     for op in SIGNATURES:
