@@ -29,33 +29,31 @@ class Canvas:
         """Points (N, 3) of the person to the screen."""
         return project_points(np.ascontiguousarray(self.pose(points)), self.camera)
 
-    def tube(self, screen, radius, closed, colour, gloss, bias) -> None:
-        draw_tube(
-            screen,
-            float(radius),
-            closed,
-            colour,
-            gloss,
-            bias,
-            self.light,
-            self.depth,
-            self.image,
-            self.alpha,
-        )
+    def tube(
+        self,
+        screen: np.ndarray,
+        radius: float,
+        closed: bool,
+        colour: np.ndarray,
+        gloss: float,
+        bias: float,
+    ) -> None:
+        """`draw_tube` on this canvas."""
+        target = self.light, self.depth, self.image, self.alpha
+        draw_tube(screen, float(radius), closed, colour, gloss, bias, *target)
 
-    def lens(self, screen, tint, upper, lower, glare_at, glare) -> None:
-        draw_lens(
-            screen,
-            tint,
-            upper,
-            lower,
-            glare_at,
-            glare,
-            self.light,
-            self.depth,
-            self.image,
-            self.alpha,
-        )
+    def lens(
+        self,
+        screen: np.ndarray,
+        tint: np.ndarray,
+        upper: float,
+        lower: float,
+        glare_at: float,
+        glare: float,
+    ) -> None:
+        """`draw_lens` on this canvas."""
+        target = self.light, self.depth, self.image, self.alpha
+        draw_lens(screen, tint, upper, lower, glare_at, glare, *target)
 
 
 _LENS_SHAPES = {
@@ -68,7 +66,12 @@ _LENS_SHAPES = {
 
 
 def draw_accessories(
-    person: Attributes, head: Head, vertices: np.ndarray, eyes: np.ndarray, canvas: Canvas, rng
+    person: Attributes,
+    head: Head,
+    vertices: np.ndarray,
+    eyes: np.ndarray,
+    canvas: Canvas,
+    rng: np.random.Generator,
 ) -> None:
     """Draw what the person wears. vertices (V, 3), eyes (2, 3): left and right, unposed."""
     if person["Eyeglasses"]:
@@ -79,7 +82,14 @@ def draw_accessories(
         _necklace(head, vertices, canvas, rng)
 
 
-def _glasses(person, head, vertices, eyes, canvas: Canvas, rng) -> None:
+def _glasses(
+    person: Attributes,
+    head: Head,
+    vertices: np.ndarray,
+    eyes: np.ndarray,
+    canvas: Canvas,
+    rng: np.random.Generator,
+) -> None:
     between = rng.uniform
     name = str(rng.choice(list(_LENS_SHAPES)))
     half_width, half_height, exponent = _LENS_SHAPES[name]
@@ -122,7 +132,7 @@ def _glasses(person, head, vertices, eyes, canvas: Canvas, rng) -> None:
         canvas.tube(line, radius, closed, colour, 0.12, 0.02)
 
 
-def _earrings(head: Head, vertices, canvas: Canvas, rng) -> None:
+def _earrings(head: Head, vertices: np.ndarray, canvas: Canvas, rng: np.random.Generator) -> None:
     colour = palette.pick(rng, palette.JEWEL)
     kind = str(rng.choice(["stud", "hoop", "drop"], p=[0.2, 0.4, 0.4]))
     turn = np.linspace(0, 2 * np.pi, 16, endpoint=False)
@@ -148,7 +158,7 @@ def _earrings(head: Head, vertices, canvas: Canvas, rng) -> None:
             canvas.tube(canvas.project(lobe + stud), 1.3 * canvas.unit, False, colour, 1.5, 0.12)
 
 
-def _necklace(head: Head, vertices, canvas: Canvas, rng) -> None:
+def _necklace(head: Head, vertices: np.ndarray, canvas: Canvas, rng: np.random.Generator) -> None:
     colour = palette.pick(rng, palette.JEWEL)
     t = np.linspace(-1, 1, 25)
     drop = rng.uniform(0.10, 0.30)
@@ -159,5 +169,5 @@ def _necklace(head: Head, vertices, canvas: Canvas, rng) -> None:
         canvas.tube(canvas.project(chain), 0.6 * canvas.unit, False, colour, 1.0, 0.08)
         return
     for bead in canvas.project(chain):
-        pair = np.stack([bead, bead + [0.01, 0, 0]])
+        pair = np.stack([bead, bead + (0.01, 0, 0)])
         canvas.tube(pair, 0.8 * canvas.unit, False, colour, 1.0, 0.08)

@@ -77,7 +77,13 @@ class Head:
         return radius
 
 
-def _scatter(rest, triangles, usable, count: int, rng: np.random.Generator):
+def _scatter(
+    rest: np.ndarray,
+    triangles: np.ndarray,
+    usable: np.ndarray,
+    count: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Spread `count` points evenly over the triangles `usable`."""
     a, b, c = (rest[triangles[usable, k]] for k in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
@@ -90,7 +96,9 @@ def _scatter(rest, triangles, usable, count: int, rng: np.random.Generator):
     return triangle, weights, points
 
 
-def _root_pools(rest, triangles, material, masks) -> tuple[RootPool, RootPool]:
+def _root_pools(
+    rest: np.ndarray, triangles: np.ndarray, material: np.ndarray, masks: np.ndarray
+) -> tuple[RootPool, RootPool]:
     """Scalp and beard roots; the same on every machine."""
     rng = np.random.default_rng(1)
     body = np.where(material == BODY)[0]

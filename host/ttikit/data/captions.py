@@ -5,13 +5,14 @@ what is missing (без бороды). Which ones, in which words, in which orde
 anew each time, so that a model learns single words as well as long descriptions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ttikit.data.attributes import ATTRIBUTES
-from ttikit.data.facts import Fact, Plan, Tail, make_plan
+from ttikit.data.facts import Fact, Noun, Plan, Tail, make_plan
 from ttikit.data.grammar import FEMININE, GENITIVE, NOMINATIVE, Inflected, Phrase, phrase, phrases
 from ttikit.data.vocabulary import PADDING
 
@@ -26,6 +27,7 @@ _AND = phrase("и")
 _VERBOSITY = (0.12, 0.3, 0.55, 0.8, 1.0)
 
 Draw = Callable[[], float]
+T = TypeVar("T")
 
 
 @lru_cache(maxsize=1 << 17)
@@ -33,17 +35,17 @@ def _plan(labels: bytes) -> Plan:
     return make_plan(dict(zip(ATTRIBUTES, labels, strict=True)))
 
 
-def _pick(options, draw: Draw):
+def _pick(options: Sequence[T], draw: Draw) -> T:
     return options[int(draw() * len(options))]
 
 
-def _shuffle(items: list, draw: Draw) -> None:
+def _shuffle(items: list[Any], draw: Draw) -> None:
     for i in range(len(items) - 1, 0, -1):
         j = int(draw() * (i + 1))
         items[i], items[j] = items[j], items[i]
 
 
-def _weighted(nouns, draw: Draw):
+def _weighted(nouns: Sequence[Noun], draw: Draw) -> Noun:
     mark = draw()
     for entry in nouns:
         mark -= entry[1]

@@ -67,7 +67,10 @@ class Manifest:
             if data.pop("format") != _FORMAT:
                 raise TtiError(f"{path} has another format: use the ttikit that wrote it")
             data.pop("size")
-            return Manifest(**data)
+            manifest = Manifest(**data)
+            for record in manifest.shards.values():
+                int(record["count"]), str(record["images"]), str(record["labels"])
+            return manifest
         except FileNotFoundError:
             raise TtiError(
                 f"{root} holds no data set (no {MANIFEST}): "
@@ -287,15 +290,15 @@ class FaceDataset:
         for number in numbers:
             record = manifest.shards[_shard_key(split, number)]
             count = record["count"]
-            shape = (count, SIZE, SIZE, 3)
-            self.shards.append(self._load("images", number, record, shape, verify))
-            shape = (count, len(self.attributes))
-            labels.append(self._load("labels", number, record, shape, verify))
+            pictures = (count, SIZE, SIZE, 3)
+            self.shards.append(self._load("images", number, record, pictures, verify))
+            names = (count, len(self.attributes))
+            labels.append(self._load("labels", number, record, names, verify))
         self.labels = np.concatenate(labels)
         self._images: np.ndarray | None = None
 
     def _load(
-        self, kind: str, number: int, record: dict[str, Any], shape: tuple, verify: bool
+        self, kind: str, number: int, record: dict[str, Any], shape: tuple[int, ...], verify: bool
     ) -> np.ndarray:
         path = self.root / _stem(self.split, kind, number)
         advice = "run `ttikit data render` again with the same options to draw it anew"

@@ -120,7 +120,7 @@ _SIMPLE: dict[str, Fact] = {
         0.8,
         adjectives("темнокожий", "смуглый") + tails("с темной кожей", "со смуглой кожей"),
     ),
-    "Freckles": Fact(0.6, tails("с веснушками") + adjectives("веснушчатый")),
+    "Freckles": Fact(0.25, tails("с веснушками") + adjectives("веснушчатый")),
     "Blue_Eyes": Fact(
         0.45, tails("с голубыми глазами", "с синими глазами") + adjectives("голубоглазый")
     ),

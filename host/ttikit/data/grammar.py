@@ -63,7 +63,8 @@ def adjective(word: str) -> Inflected:
     elif ending == "ий" and stem.endswith(("к", "г", "х")):
         words = (word, f"{stem}ая", f"{stem}ого", f"{stem}ой")
     else:
-        words = tuple(stem + e for e in _ENDINGS[ending])
+        nom_m, nom_f, gen_m, gen_f = _ENDINGS[ending]
+        words = (stem + nom_m, stem + nom_f, stem + gen_m, stem + gen_f)
     return inflected(*words)
 
 

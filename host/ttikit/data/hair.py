@@ -36,7 +36,14 @@ class _Skin:
     normals: np.ndarray
     radius: np.ndarray
 
-    def grow(self, pool: RootPool, chosen: np.ndarray, style: HairStyle, segments: int, rng):
+    def grow(
+        self,
+        pool: RootPool,
+        chosen: np.ndarray,
+        style: HairStyle,
+        segments: int,
+        rng: np.random.Generator,
+    ) -> Strands:
         triangle, weights = pool.triangle[chosen], pool.weights[chosen]
         chance = rng.random((len(chosen), 4))
         points, layer = strands.grow(
@@ -76,7 +83,16 @@ def grow_all(
     return tufts
 
 
-def _scalp(person, skin: _Skin, look: Look, colours, style, hat, unit: float, rng) -> Tuft:
+def _scalp(
+    person: Attributes,
+    skin: _Skin,
+    look: Look,
+    colours: Colours,
+    style: HairStyle,
+    hat: Hat | None,
+    unit: float,
+    rng: np.random.Generator,
+) -> Tuft:
     pool = skin.head.scalp_roots
     chosen = rng.integers(0, len(pool.triangle), _SCALP_STRANDS)
     points = pool.points[chosen]
@@ -99,7 +115,14 @@ def _scalp(person, skin: _Skin, look: Look, colours, style, hat, unit: float, rn
     return Tuft(grown, fibre)
 
 
-def _beard(person, skin: _Skin, colours, density: np.ndarray, unit: float, rng) -> list[Tuft]:
+def _beard(
+    person: Attributes,
+    skin: _Skin,
+    colours: Colours,
+    density: np.ndarray,
+    unit: float,
+    rng: np.random.Generator,
+) -> list[Tuft]:
     pool = skin.head.beard_roots
     chosen = rng.integers(0, len(pool.triangle), _BEARD_STRANDS)
     weighted = pool.density[chosen] * density

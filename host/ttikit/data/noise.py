@@ -18,9 +18,9 @@ def lattice_hash(i: int, j: int, k: int) -> float:
 @nb.njit(**JIT)
 def value_noise(x: float, y: float, z: float) -> float:
     """Value noise in [-1, 1]: lattice values blended by a cubic in each direction."""
-    i = int(floor(x))
-    j = int(floor(y))
-    k = int(floor(z))
+    i = floor(x)
+    j = floor(y)
+    k = floor(z)
     x -= i
     y -= j
     z -= k

@@ -16,7 +16,7 @@ IRIS: dict[str, Palette] = {
     "Blue_Eyes": ("4d86c4", "6a9fd6", "3f78b8"),
     "Green_Eyes": ("4f8a4a", "6c9a55", "5a8f62"),
 }
-CLOTH: Palette = [
+CLOTH: Palette = (
     "1e2430",
     "2f3b52",
     "7a1f26",
@@ -35,7 +35,7 @@ CLOTH: Palette = [
     "22456b",
     "a03050",
     "e8b04a",
-]  # type: ignore[assignment]
+)
 SUIT: Palette = ("15181f", "22262e", "2b3140", "3a3a3c", "101010", "4a4238")
 SHIRT: Palette = ("f4f4f4", "f4f4f4", "c8d6e8", "e8d8d8")
 TIE: Palette = ("8a1020", "20305a", "202020", "6a2060", "305030", "a07a20", "a82020", "2a5a8a")

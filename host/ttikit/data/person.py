@@ -123,7 +123,9 @@ def _origin(person: Attributes, rng: np.random.Generator) -> np.ndarray:
     return share / share.sum()
 
 
-def _macros(weights: _Weights, person: Attributes, age: float, origin, rng) -> None:
+def _macros(
+    weights: _Weights, person: Attributes, age: float, origin: np.ndarray, rng: np.random.Generator
+) -> None:
     """Sex, age, origin, weight and muscle: products of the macro targets."""
     male = float(np.clip((0.95 if person["Male"] else 0.04) + rng.normal() * 0.04, 0, 1))
     heavy = rng.normal(0.88, 0.08) if person["Chubby"] else rng.normal(0.36, 0.12)
@@ -145,7 +147,9 @@ def _macros(weights: _Weights, person: Attributes, age: float, origin, rng) -> N
                         weights.add(name, share * tone_share * build_share)
 
 
-def _random_details(weights: _Weights, head: Head, person: Attributes, rng) -> None:
+def _random_details(
+    weights: _Weights, head: Head, person: Attributes, rng: np.random.Generator
+) -> None:
     details = _details(head)
     value = np.clip(rng.normal(0, details.deviation), -0.6, 0.6)
     np.add.at(weights.values, np.where(value > 0, details.plus, details.minus), abs(value))
@@ -155,7 +159,7 @@ def _random_details(weights: _Weights, head: Head, person: Attributes, rng) -> N
             weights.add(f"head/head-{shape}", rng.uniform(0.1, 0.5))
 
 
-def _face_shape(weights: _Weights, person: Attributes, rng) -> None:
+def _face_shape(weights: _Weights, person: Attributes, rng: np.random.Generator) -> None:
     between = rng.uniform
     if person["Oval_Face"]:
         weights.add("head/head-oval", between(0.7, 1.0))
@@ -184,7 +188,7 @@ def _face_shape(weights: _Weights, person: Attributes, rng) -> None:
         weights.add("eyes/eye-eyefold-down", between(0.2, 0.6))
 
 
-def _features(weights: _Weights, person: Attributes, rng) -> None:
+def _features(weights: _Weights, person: Attributes, rng: np.random.Generator) -> None:
     between = rng.uniform
     if person["Big_Nose"]:
         for part in ("volume", "scale-horiz", "width2", "nostrils-width", "scale-depth"):
@@ -208,7 +212,7 @@ def _features(weights: _Weights, person: Attributes, rng) -> None:
         weights.add("eyes/eye-bag-incr", between(0.6, 1.0))
 
 
-def _expression(weights: _Weights, person: Attributes, rng) -> None:
+def _expression(weights: _Weights, person: Attributes, rng: np.random.Generator) -> None:
     between = rng.uniform
     if person["Smiling"]:
         _smile(weights, person["Mouth_Slightly_Open"], rng)
@@ -236,7 +240,7 @@ def _expression(weights: _Weights, person: Attributes, rng) -> None:
     weights.both_sides("fu/eyeBlink", between(0, 0.10))
 
 
-def _smile(weights: _Weights, parted: int, rng) -> None:
+def _smile(weights: _Weights, parted: int, rng: np.random.Generator) -> None:
     strength = rng.uniform(0.95, 1.25)
     weights.both_sides("fu/mouthSmile", strength * rng.uniform(0.95, 1.05))
     weights.both_sides("fu/cheekSquint", strength * 0.6)

@@ -245,8 +245,8 @@ def lit_share(
     fx = (x * r[0] + y * r[1] + z * r[2] - light.origin_x) * light.scale + n / 2
     fy = (x * u[0] + y * u[1] + z * u[2] - light.origin_y) * light.scale + n / 2
     depth = x * d[0] + y * d[1] + z * d[2] + bias
-    i0 = int(floor(fx))
-    j0 = int(floor(fy))
+    i0 = floor(fx)
+    j0 = floor(fy)
     if i0 < 1 or j0 < 1 or i0 > n - 3 or j0 > n - 3:
         return 1.0
     lit = 0.0

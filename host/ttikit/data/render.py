@@ -75,7 +75,8 @@ def render_picture(person: Attributes, rng: np.random.Generator, size: int = 64)
     light = scene.choose_light(rng)
     eyes = np.stack([_eye_centre(head, shape.vertices, side) for side in (LEFT_EYE, RIGHT_EYE)])
     pixels = size * _SUPERSAMPLING
-    camera = scene.choose_camera(person, *pose(eyes), pose.yaw, pixels, rng)
+    left, right = pose(eyes)
+    camera = scene.choose_camera(person, left, right, pose.yaw, pixels, rng)
     canvas = Canvas(
         np.zeros((pixels, pixels, 3)),
         np.zeros((pixels, pixels)),
@@ -90,7 +91,9 @@ def render_picture(person: Attributes, rng: np.random.Generator, size: int = 64)
     return _develop(canvas, person, colours.melanin, size, rng)
 
 
-def _inflate(head: Head, vertices, normals, garment: Garment) -> np.ndarray:
+def _inflate(
+    head: Head, vertices: np.ndarray, normals: np.ndarray, garment: Garment
+) -> np.ndarray:
     """Push the body out below the neckline, so that cloth has thickness."""
     neck = garment.neck + garment.neck_side * abs(head.rest[:, 0])
     neck += garment.neck_back * np.maximum(0, 0.55 - head.rest[:, 2])
@@ -102,7 +105,7 @@ def _eye_centre(head: Head, vertices: np.ndarray, side: int) -> np.ndarray:
     return vertices[np.unique(head.triangles[head.material == side])].mean(0)
 
 
-def _assemble(head: Head, vertices: np.ndarray, parts: list[worn.Part], pose) -> _Mesh:
+def _assemble(head: Head, vertices: np.ndarray, parts: list[worn.Part], pose: scene.Pose) -> _Mesh:
     points, triangles, material = [vertices], [head.triangles], [head.material]
     colour = [np.zeros((len(vertices), 3))]
     offset = len(vertices)
@@ -181,7 +184,9 @@ def _shadows(mesh: _Mesh, posed: list[np.ndarray], light: Light) -> np.ndarray:
     return shadow_map(mesh.world, mesh.triangles, strand_points, light)
 
 
-def _develop(canvas: Canvas, person: Attributes, melanin: float, size: int, rng) -> np.ndarray:
+def _develop(
+    canvas: Canvas, person: Attributes, melanin: float, size: int, rng: np.random.Generator
+) -> np.ndarray:
     """Supersampled linear light to the final sRGB picture: background, exposure, lens, film."""
     between = rng.uniform
     front, cover = shrink(canvas.image, canvas.alpha, _SUPERSAMPLING)

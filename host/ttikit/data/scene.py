@@ -59,11 +59,10 @@ def choose_light(rng: np.random.Generator) -> Light:
     right /= np.linalg.norm(right)
     up = np.cross(direction, right)
     centre = np.array([0, 7.1, 0.4])
+    middle = float(centre @ right), float(centre @ up)
     scale = SHADOW_TEXELS / 4.6
     ground = sky * (0.62, 0.55, 0.5)
-    return Light(
-        direction, right, up, centre @ right, centre @ up, scale, SHADOW_TEXELS, key, sky, ground
-    )
+    return Light(direction, right, up, *middle, scale, SHADOW_TEXELS, key, sky, ground)
 
 
 def choose_camera(
@@ -107,7 +106,7 @@ def choose_camera(
     )
 
 
-def _colour(rng, low: float, high: float) -> np.ndarray:
+def _colour(rng: np.random.Generator, low: float, high: float) -> np.ndarray:
     tint = np.clip(rng.normal(0, 0.25, 3) + 1, 0.5, 1.5)
     return tint * np.exp(rng.uniform(np.log(low), np.log(high)))
 
@@ -122,7 +121,7 @@ def background(rng: np.random.Generator, size: int) -> np.ndarray:
     return _boxes(rng, size)
 
 
-def _gradient(rng, size: int) -> np.ndarray:
+def _gradient(rng: np.random.Generator, size: int) -> np.ndarray:
     y, x = np.mgrid[0:size, 0:size] / size
     first = _colour(rng, 0.03, 0.8)
     second = (first + _colour(rng, 0.03, 0.8)) / 2
@@ -132,7 +131,7 @@ def _gradient(rng, size: int) -> np.ndarray:
     return (first * (1 - t) + second * t) * vignette
 
 
-def _bokeh(rng, size: int) -> np.ndarray:
+def _bokeh(rng: np.random.Generator, size: int) -> np.ndarray:
     cells = int(rng.integers(3, 8))
     grid = _colour(rng, 0.03, 0.5) * np.exp(rng.normal(0, 0.5, (cells, cells, 1)))
     grid = grid * np.clip(1 + rng.normal(0, 0.2, (cells, cells, 3)), 0.3, 2)
@@ -141,7 +140,7 @@ def _bokeh(rng, size: int) -> np.ndarray:
     return gaussian_filter(big, (blur, blur, 0))
 
 
-def _boxes(rng, size: int) -> np.ndarray:
+def _boxes(rng: np.random.Generator, size: int) -> np.ndarray:
     y, x = np.mgrid[0:size, 0:size] / size
     out = np.tile(_colour(rng, 0.03, 0.5), (size, size, 1))
     for _ in range(int(rng.integers(2, 6))):

@@ -58,7 +58,9 @@ def paint_blood(
 
 
 @nb.njit(**JIT)
-def paint_eye_makeup(colour: Colour, look: Look, x: float, y: float, z: float, lid: float):
+def paint_eye_makeup(
+    colour: Colour, look: Look, x: float, y: float, z: float, lid: float
+) -> Colour:
     """Eye shadow above the eye, and the dark line of lashes on the lids."""
     u = abs(x)
     shadow = look.eyeshadow * _spot((u - 0.33) / 0.23, (y - 7.385) / 0.08)
@@ -101,14 +103,16 @@ def paint_age(colour: Colour, look: Look, x: float, y: float, z: float, wrinkle:
         spots *= look.wrinkles
         colour = darken(colour, 0.12 * spots, 0.2 * spots, 0.25 * spots)
     if look.freckles > 0:
-        dots = smoothstep(0.0, 0.3, value_noise(x * 11 + look.seed, y * 11, z * 11))
+        dots = smoothstep(0.15, 0.45, value_noise(x * 12 + look.seed, y * 12, z * 12))
         dots *= look.freckles * _spot(u / 0.6, (y - 6.98) / 0.26)
-        colour = darken(colour, 0.34 * dots, 0.58 * dots, 0.68 * dots)
+        colour = darken(colour, 0.22 * dots, 0.44 * dots, 0.56 * dots)
     return colour
 
 
 @nb.njit(**JIT)
-def paint_mouth(colour: Colour, look: Look, x: float, y: float, lip: float, inner: float):
+def paint_mouth(
+    colour: Colour, look: Look, x: float, y: float, lip: float, inner: float
+) -> Colour:
     """Lips with their fine texture, and the dark inside of the mouth."""
     if lip > 0:
         k = lip * look.lip_strength

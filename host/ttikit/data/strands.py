@@ -14,6 +14,8 @@ CROP, SIDE_PART, BACK, CENTRE_PART, UP, AFRO, KNOT, BEARD, MOUSTACHE_HAIR = rang
 
 _BEARD_START = 7
 
+Vector = tuple[float, float, float]
+
 
 class HairStyle(NamedTuple):
     """Shape of a head of hair. Lengths are in decimetres.
@@ -79,8 +81,8 @@ def radius_at(radius: np.ndarray, dx: float, dy: float, dz: float) -> float:
     azimuth = atan2(dx, dz) / (2 * pi) * columns
     if azimuth < 0:
         azimuth += columns
-    i = int(floor(polar))
-    j = int(floor(azimuth))
+    i = floor(polar)
+    j = floor(azimuth)
     fi = polar - i
     fj = azimuth - j
     i0 = min(max(i, 0), rows - 1)
@@ -102,13 +104,15 @@ def radius_many(radius: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 
 @nb.njit(**JIT)
-def _unit(x: float, y: float, z: float):
+def _unit(x: float, y: float, z: float) -> Vector:
     length = sqrt(x * x + y * y + z * z) + 1e-9
     return x / length, y / length, z / length
 
 
 @nb.njit(**JIT)
-def _combed(style, root, place, outward, grown, chance):
+def _combed(
+    style: HairStyle, root: Vector, place: Vector, outward: Vector, grown: float, chance: float
+) -> Vector:
     """Direction (x, y, z) in which the comb leads; not normalised."""
     cx, cy, cz = root
     px, py, pz = place
@@ -119,7 +123,7 @@ def _combed(style, root, place, outward, grown, chance):
         if cz < 0.4 or cy < 7.7:
             return 0.0, -1.0, 0.15
         return cx * 0.15, -0.15, 1.0
-    if comb == SIDE_PART or comb == CENTRE_PART:
+    if comb in (SIDE_PART, CENTRE_PART):
         if cy < 7.75:
             return 0.25 * side, -1.0, -0.25
         w = smoothstep(0.0, min(0.75, 0.6 * style.top), grown)
@@ -322,9 +326,9 @@ def draw_strands(
             for f in (0.05, 0.5, 0.95):
                 ix = int(x0 + (x1 - x0) * f + 0.5)
                 iy = int(y0 + (y1 - y0) * f + 0.5)
-                if 0 <= ix < width and 0 <= iy < height:
-                    if z0 + (z1 - z0) * f > depth[iy, ix]:
-                        seen = True
+                inside = 0 <= ix < width and 0 <= iy < height
+                if inside and z0 + (z1 - z0) * f > depth[iy, ix]:
+                    seen = True
             if not seen:
                 continue
             mx = world[i, s, 0]

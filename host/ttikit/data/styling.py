@@ -32,8 +32,8 @@ def choose_colours(person: Attributes, shape: Shape, rng: np.random.Generator) -
         if person["Dark_Skin"]:
             melanin = rng.uniform(0.66, 0.92)
         else:
-            melanin = shape.origin @ (0.05, 0.2, 0.4) + rng.normal() * 0.06 + 0.03
-            melanin = float(np.clip(melanin, 0.02, 0.42))
+            mean = float(shape.origin @ (0.05, 0.2, 0.4)) + 0.03
+            melanin = float(np.clip(mean + rng.normal() * 0.06, 0.02, 0.42))
         skin = palette.skin_tone(melanin) * (1 + rng.normal(0, 0.03, 3))
     names = [name for name in HAIR_COLOURS if person[name]]
     fallback = (
@@ -66,7 +66,12 @@ def beard_density(person: Attributes) -> np.ndarray:
 
 
 def choose_look(
-    person: Attributes, shape: Shape, colours: Colours, yaw: float, pitch: float, rng
+    person: Attributes,
+    shape: Shape,
+    colours: Colours,
+    yaw: float,
+    pitch: float,
+    rng: np.random.Generator,
 ) -> Look:
     """All parameters of the surface. yaw and pitch (radians): the eyes look back at the camera."""
     between = rng.uniform
@@ -117,7 +122,9 @@ def choose_look(
     )
 
 
-def _lips(person: Attributes, colours: Colours, rng) -> tuple[np.ndarray, float, float]:
+def _lips(
+    person: Attributes, colours: Colours, rng: np.random.Generator
+) -> tuple[np.ndarray, float, float]:
     """Colour, strength and gloss of the lips."""
     if person["Wearing_Lipstick"]:
         colour = palette.pick(rng, palette.LIPSTICK) * (1 - 0.3 * colours.melanin)
@@ -128,7 +135,7 @@ def _lips(person: Attributes, colours: Colours, rng) -> tuple[np.ndarray, float,
     return colours.skin * tint, 0.75, 0.12
 
 
-def _stubble(person: Attributes, rng) -> np.ndarray:
+def _stubble(person: Attributes, rng: np.random.Generator) -> np.ndarray:
     """Paint below the beard (4,): a shadow alone, or the ground of the strands."""
     stubble = np.zeros(4)
     if person["5_o_Clock_Shadow"]:
@@ -136,7 +143,7 @@ def _stubble(person: Attributes, rng) -> np.ndarray:
     return np.maximum(stubble, beard_density(person) * 0.75)
 
 
-def _brows(person: Attributes, rng) -> dict[str, float]:
+def _brows(person: Attributes, rng: np.random.Generator) -> dict[str, float]:
     between = rng.uniform
     arched = person["Arched_Eyebrows"]
     if person["Bushy_Eyebrows"]:
@@ -178,7 +185,7 @@ def choose_hair(person: Attributes, shape: Shape, rng: np.random.Generator) -> H
     return style._replace(seed=seed)
 
 
-def _long_cut(rng) -> HairStyle:
+def _long_cut(rng: np.random.Generator) -> HairStyle:
     length = rng.uniform(2.3, 3.4)
     comb = (strands.SIDE_PART, strands.CENTRE_PART)[rng.integers(2)]
     part = rng.choice([-0.3, 0.3]) * rng.uniform(0.5, 1)
@@ -195,7 +202,7 @@ def _long_cut(rng) -> HairStyle:
     )
 
 
-def _bob(rng) -> HairStyle:
+def _bob(rng: np.random.Generator) -> HairStyle:
     """A woman's hair that ends above the shoulder, or is tied in a knot."""
     comb = (strands.SIDE_PART, strands.CENTRE_PART, strands.KNOT)[rng.choice(3, p=[0.4, 0.3, 0.3])]
     if comb == strands.KNOT:
@@ -213,10 +220,15 @@ def _bob(rng) -> HairStyle:
     )
 
 
-def _short_cut(person: Attributes, shape: Shape, rng) -> HairStyle:
+def _lengths(rng: np.random.Generator) -> tuple[float, float, float]:
+    top, side, back = rng.uniform(0.12, 0.45, 3)
+    return float(top), float(side), float(back)
+
+
+def _short_cut(person: Attributes, shape: Shape, rng: np.random.Generator) -> HairStyle:
     between = rng.uniform
     if shape.origin[2] > 0.55 and person["Wavy_Hair"] and rng.random() < 0.7:
-        return HairStyle(strands.AFRO, *between(0.12, 0.45, 3), curl=0.05)
+        return HairStyle(strands.AFRO, *_lengths(rng), curl=0.05)
     kinds = ("buzz", "crop", "side", "back", "up")
     kind = "crop" if person["Bangs"] else kinds[rng.choice(5, p=[0.12, 0.24, 0.30, 0.22, 0.12])]
     part = rng.choice([-0.35, 0.35]) * between(0.6, 1.1)
@@ -233,7 +245,7 @@ def _short_cut(person: Attributes, shape: Shape, rng) -> HairStyle:
     return HairStyle(comb, *lengths, part, 0.2, volume=between(0.08, 0.22), stiffness=0.4)
 
 
-def _wave(style: HairStyle, person: Attributes, rng) -> HairStyle:
+def _wave(style: HairStyle, person: Attributes, rng: np.random.Generator) -> HairStyle:
     """Waves wide enough to show in 64 pixels (about ten pixels a turn), or short curls."""
     between = rng.uniform
     if person["Long_Hair"]:

@@ -110,7 +110,7 @@ def _visor(edge: np.ndarray, azimuth: np.ndarray, colour: np.ndarray) -> Part:
     return _grid_part(np.stack(rows), True, CLOTH, colour)
 
 
-def _brim(crown: np.ndarray, colour: np.ndarray, rng) -> list[Part]:
+def _brim(crown: np.ndarray, colour: np.ndarray, rng: np.random.Generator) -> list[Part]:
     edge = crown[-1]
     outwards = _level(edge)
     rows = []
@@ -173,7 +173,12 @@ def make_necktie(head: Head, vertices: np.ndarray, rng: np.random.Generator) -> 
 
 
 def worn_parts(
-    person: Attributes, kind: str, garment: Garment, head: Head, vertices: np.ndarray, rng
+    person: Attributes,
+    kind: str,
+    garment: Garment,
+    head: Head,
+    vertices: np.ndarray,
+    rng: np.random.Generator,
 ) -> list[Part]:
     """Collar and tie of a person in the given kind of top."""
     parts: list[Part] = []
