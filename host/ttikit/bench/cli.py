@@ -30,9 +30,9 @@ def bench(
         "arena_text_dit_bytes": plan.text_and_dit,
     }
     if render:
-        from ttikit.bench.render import pictures_per_second
+        from ttikit.data.bench import bench_render
 
-        figures["render_per_second"] = pictures_per_second()
+        figures["render_per_second"] = bench_render(2, 200).per_second
     if as_json:
         print(json.dumps(figures))
         return

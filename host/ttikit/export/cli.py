@@ -14,9 +14,7 @@ def export(
     out: Annotated[Path, typer.Option("-o", "--out", help="The .tti file to write.")],
     percentile: Annotated[
         float,
-        typer.Option(
-            min=90, max=100, help="Share of decoder activations not to be clipped."
-        ),
+        typer.Option(min=90, max=100, help="Share of decoder activations not to be clipped."),
     ] = 99.99,
     half: Annotated[
         Path | None,
@@ -24,7 +22,7 @@ def export(
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="CPU threads.")] = 1,
 ) -> None:
-    """Quantise a trained model and write it as a .tti file. The same input gives the same bytes."""
+    """Quantise a trained model into a .tti file; the same input gives the same bytes."""
     from ttikit.export.build import metadata, model
     from ttikit.export.half import write_half
     from ttikit.export.run import calibrated, describe
