@@ -1,5 +1,5 @@
 // Elementary functions over vectors: contract §2 (rne) and §3 (the others).
-// f32[n] to f32[n] (rne: i32[n]), any n, in place allowed, no over-read.
+// f32[n] to f32[n], in place allowed (rne: to i32[n], not in place); any n, no over-read.
 #include "scalar.h"
 #include "tti_kernels.h"
 

@@ -27,7 +27,7 @@
 #define TTI_MAX_K     65536
 #define TTI_GELU_SIZE 2048 // floats: 1024 pairs (value, slope)
 
-// §2, §3 elementary.c: out[n] from x[n]; out may be x, and out_sin or out_cos may be turns.
+// §2, §3 elementary.c: out[n] from x[n]. A float out may be x; out_sin or out_cos may be turns.
 void tti_exp(float *out, const float *x, size_t n);
 void tti_log(float *out, const float *x, size_t n);   // x normal and > 0
 void tti_rsqrt(float *out, const float *x, size_t n); // x >= 0

@@ -66,7 +66,8 @@ def elementary(m: Maker) -> Cases:
     for op in ("exp", "log", "rsqrt", "sqrt", "silu", "rne"):
         for n in LENGTHS:
             yield Case(op, (m.out_f32(n), m.f32(_input(m, op, n)), n))
-            yield Case(op, (m.inout_f32(_input(m, op, n)), Same(0), n))
+            if op != "rne":
+                yield Case(op, (m.inout_f32(_input(m, op, n)), Same(0), n))
         for edge in EDGES[op]:
             yield Case(op, (m.out_f32(1), m.f32([edge]), 1))
     for n in LENGTHS:
