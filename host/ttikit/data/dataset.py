@@ -308,7 +308,7 @@ class FaceDataset:
             raise TtiError(f"{path} is damaged (its SHA-256 differs): {advice}")
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise TtiError(f"{path} is damaged ({error}): {advice}") from error
         if array.shape != shape or array.dtype != np.uint8:
             raise TtiError(
