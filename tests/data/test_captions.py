@@ -70,7 +70,7 @@ def test_captions_say_nothing_false() -> None:
         r"бородой|бородат": lambda p: p["Full_Beard"],
         r"без бороды": lambda p: not p["Full_Beard"] and not p["Goatee"],
         r"без (бороды и )?усов": lambda p: not p["Mustache"],
-        r"усами|усат": lambda p: p["Mustache"],
+        r"\bусами|\bусат": lambda p: p["Mustache"],
         r"улыбающ|с улыбкой|[^е] улыбается": lambda p: p["Smiling"],
         r"без улыбки|не улыбается": lambda p: not p["Smiling"],
         r"лыс(ый|ого|иной)": lambda p: p["Bald"],
