@@ -18,24 +18,26 @@ $(MPY_FETCHED): | setup-run
 	@board_configs/fetch_micropython $@
 endif
 
-# Objects of another MicroPython tree must not be mixed with this one's.
-.PHONY: check-mpy-dir
-check-mpy-dir: setup-run $(MPY_FETCHED)
+# Objects that another MicroPython tree, other flags or another compiler made must not be mixed
+# with today's: when one of these changes, the build starts over.
+.PHONY: check-origin
+check-origin: setup-run $(MPY_FETCHED)
 	@version=$$(board_configs/mpy_version '$(MPY_DIR)') || exit 1; \
 	mkdir -p $(BUILD); \
-	echo "$$version $(MPY_DIR)" >$(BUILD)/mpy-dir.new; \
-	cmp -s $(BUILD)/mpy-dir.new $(BUILD)/mpy-dir || rm -rf $(BUILD)/firmware-* $(BUILD)/mpy-cross; \
-	mv $(BUILD)/mpy-dir.new $(BUILD)/mpy-dir
+	{ echo "$$version $(MPY_DIR)"; cksum native/micropython.mk board_configs/unix/*.mk; $(CC) --version; } \
+		>$(BUILD)/origin.new; \
+	cmp -s $(BUILD)/origin.new $(BUILD)/origin || rm -rf $(BUILD)/firmware-unix $(BUILD)/mpy-cross; \
+	mv $(BUILD)/origin.new $(BUILD)/origin
 
 # The tree's own compiler fits its bytecode version for certain, and needs nothing fetched.
-$(MPY_CROSS): | check-mpy-dir
+$(MPY_CROSS): | check-origin
 	@mkdir -p $(dir $@)
 	@echo 'Building mpy-cross ...'
 	$(call quietly,$(BUILD)/mpy-cross.log,$(MAKE) -C $(MPY_DIR)/mpy-cross -j$(JOBS) BUILD=$(dir $@) \
 		MICROPY_GIT_TAG=v$$(board_configs/mpy_version $(MPY_DIR)) USER_C_MODULES=)
 
 .PHONY: firmware-UNIX
-firmware-UNIX: check-mpy-dir $(MPY_CROSS)
+firmware-UNIX: check-origin $(MPY_CROSS)
 	@mkdir -p $(dir $(FIRMWARE))
 	@test -x $(FIRMWARE) || echo 'Building MicroPython for this PC ...'
 	$(call quietly,$(BUILD)/firmware-unix.log,MICROPY_GIT_TAG=v$$(board_configs/mpy_version $(MPY_DIR)) \
