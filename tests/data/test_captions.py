@@ -73,12 +73,12 @@ def test_captions_say_nothing_false() -> None:
         r"\bусами|\bусат": lambda p: p["Mustache"],
         r"улыбающ|с улыбкой|[^е] улыбается": lambda p: p["Smiling"],
         r"без улыбки|не улыбается": lambda p: not p["Smiling"],
-        r"лыс(ый|ого|иной)": lambda p: p["Bald"],
-        r"рыж": lambda p: p["Red_Hair"],
-        r"сед(ой|ая|ого|ым|ов)": lambda p: p["Gray_Hair"],
-        r"блонд|светл|белок": lambda p: p["Blond_Hair"],
-        r"молод|юн|девуш|парн": lambda p: p["Young"],
-        r"пожил|стар|дед|бабуш|морщ": lambda p: not p["Young"],
+        r"\bлыс(ый|ая|ого|ой|иной)": lambda p: p["Bald"],
+        r"\bрыж": lambda p: p["Red_Hair"],
+        r"\bсед(ой|ая|ого|ым|ов)": lambda p: p["Gray_Hair"],
+        r"\b(блонд|светл|белок)": lambda p: p["Blond_Hair"],
+        r"\b(молод|юн|девуш|парн|парен)": lambda p: p["Young"],
+        r"\b(пожил|стар|дед|бабуш|морщ)": lambda p: not p["Young"],
         r"помадой|красными губами": lambda p: p["Wearing_Lipstick"],
     }
     seen = dict.fromkeys(rules, 0)
