@@ -24,6 +24,7 @@ from ttikit.training.optim import Average, Schedule, build_optimisers
 
 EXPORT = "export.safetensors"
 DROP = 0.11  # share of prompts that are hidden
+DECAY = 0.75  # share of the run over which the rate falls to zero: long and straight does best
 CHECKED = 128  # held-out pictures behind the held-out loss
 # Embeddings, first and last layers and the modulation: AdamW; matrices of the blocks: Muon.
 PLAIN = ("text.embed", "text.proj", "dit.patch", "dit.time", "dit.adaln", "dit.final")
@@ -135,7 +136,13 @@ def train_diffusion(
 
     optimisers = build_optimisers(model, PLAIN, share=0.5)
     trainer = Trainer(
-        model, optimisers, Schedule(rate), task.loss, settings, average=average, check=check
+        model,
+        optimisers,
+        Schedule(rate, decay=DECAY),
+        task.loss,
+        settings,
+        average=average,
+        check=check,
     )
     if trainer.resume():
         known = trainer.counters.extra.get("autoencoder")
