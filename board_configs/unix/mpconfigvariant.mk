@@ -12,6 +12,9 @@ TTI_KERNEL_COPT ?= -O3 -fno-trapping-math
 # mpconfigvariant_common.h of the port is included relative to its standard variant.
 CFLAGS_EXTRA += -I$(TOP)/ports/unix/variants/standard
 
+# The build ID is a hash over debug information too, which names the folder of the build.
+LDFLAGS_EXTRA += -Wl,--build-id=none
+
 MICROPY_FORCE_32BIT = 0
 MICROPY_USE_READLINE = 1
 MICROPY_PY_TERMIOS = 1
