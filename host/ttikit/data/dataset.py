@@ -21,6 +21,7 @@ import numpy as np
 
 from ttikit.data.attributes import ATTRIBUTES, labels_array, sample_attributes
 from ttikit.errors import TtiError
+from ttikit.files import write_atomically
 
 SPLITS = ("train", "held-out")
 SIZE = 64
@@ -81,19 +82,6 @@ class Manifest:
                 f"{path} is damaged ({error}): delete it and render again, "
                 f"or restore it from a copy"
             ) from error
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that a crash leaves the old one or the new one, never a part."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def picture_rng(seed: int, split: str, index: int) -> np.random.Generator:

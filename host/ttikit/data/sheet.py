@@ -8,8 +8,9 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from ttikit.data.attributes import ATTRIBUTES, INDEX
-from ttikit.data.dataset import SIZE, FaceDataset, render_one, write_atomically
+from ttikit.data.dataset import SIZE, FaceDataset, render_one
 from ttikit.errors import TtiError
+from ttikit.files import write_atomically
 
 _ZOOM = 3
 _LINES = 4

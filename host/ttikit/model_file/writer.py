@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
-import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
 from os import PathLike
@@ -14,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ttikit.files import write_atomically
 from ttikit.model_file import format as f
 from ttikit.model_file.format import ModelFileError, Status, Tensor
 
@@ -31,7 +30,7 @@ def write_model(path: str | PathLike[str], tensors: Tensors, metadata: Mapping[s
     except ModelFileError as error:
         raise error.at(str(target)) from None
     try:
-        _replace(target, content)
+        write_atomically(target, content)
     except OSError as error:
         detail = f"the file cannot be written ({error.strerror}); check folder and free space"
         raise ModelFileError(Status.UNREADABLE, path=str(target), detail=detail) from None
@@ -161,20 +160,3 @@ def _lay_out(named: list[tuple[str, Tensor]], data_offset: int) -> tuple[bytes, 
         data += content
         data += bytes(f.align_up(len(data)) - len(data))
     return b"".join(directory), bytes(data) + bytes(f.TAIL_BYTES)
-
-
-def _replace(target: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)  # mkstemp makes files that only the owner can read
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

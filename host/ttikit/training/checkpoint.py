@@ -8,7 +8,6 @@ a CRC32 over all tensors. It is written beside the old one and renamed; the one 
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,30 +19,18 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from ttikit.errors import TtiError
+from ttikit.files import write_atomically
 from ttikit.training.optim import Average
 
 NAME = "checkpoint.safetensors"
 PREVIOUS = "checkpoint.previous.safetensors"
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace ``path`` as a whole: after a power cut it holds the old bytes or the new ones."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
     """Write ``tensors`` and JSON ``metadata`` as safetensors, atomically and with a checksum."""
     kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     header = {"tti": json.dumps({**metadata, "crc32": _checksum(kept)}, ensure_ascii=False)}
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, save(kept, header))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from ttikit.training.checkpoint import write_atomically
+from ttikit.files import write_atomically
 
 WIDTH, HEIGHT, MARGIN = 900, 420, 50
 
@@ -51,4 +51,5 @@ def plot_log(log: Path, out: Path) -> None:
     draw.text((MARGIN, HEIGHT - MARGIN + 12), f"loss over {last:,.0f} samples", fill="black")
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
+    out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, buffer.getvalue())

@@ -13,8 +13,8 @@ from PIL import Image
 from torch import Tensor
 
 from ttikit.errors import TtiError
+from ttikit.files import write_atomically
 from ttikit.training.autoencoder import to_pixels
-from ttikit.training.checkpoint import write_atomically
 from ttikit.training.models import Decoder, TextToLatent
 
 Field = Callable[[Tensor, float], Tensor]  # x, t → velocity of the same shape as x
@@ -93,6 +93,7 @@ def save_png(path: Path, image: Image.Image) -> None:
     """Write ``image`` as a PNG, atomically."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, buffer.getvalue())
 
 
