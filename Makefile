@@ -113,6 +113,14 @@ test-long: $(VENV)/installed firmware ## the tests that take minutes
 bench: $(VENV)/installed firmware ## measure time and memory of a picture on this PC
 	@OMP_NUM_THREADS=1 $(VENV)/bin/ttikit bench --firmware $(FIRMWARE) --model "$$MODEL"
 
+.PHONY: golden
+golden: $(VENV)/installed firmware ## renew the golden hashes after the weights or the arithmetic changed
+	OMP_NUM_THREADS=1 $(VENV)/bin/python tests/golden/renew.py "$$MODEL" $(FIRMWARE)
+
+.PHONY: pictures
+pictures: $(VENV)/installed firmware ## draw the pictures of the README
+	$(VENV)/bin/python docs/pictures.py $(FIRMWARE) "$$MODEL"
+
 .PHONY: clean
 clean: ## remove what was built, but neither .venv nor the download cache
 	rm -rf $(BUILD)
