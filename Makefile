@@ -65,7 +65,8 @@ firmware: firmware-$(BOARD) ## build MicroPython with tti in it (BOARD=UNIX)
 .PHONY: run
 run: firmware ## draw the face that PROMPT describes; OUT names a PNG to write
 	@$(FIRMWARE) -m tti --model "$$MODEL" $${SEED:+--seed "$$SEED"} $${STEPS:+--steps "$$STEPS"} \
-		$${GUIDANCE:+--guidance "$$GUIDANCE"} $${OUT:+--out "$$OUT"} -- "$$PROMPT"
+		$${GUIDANCE:+--guidance "$$GUIDANCE"} $${OUT:+--out "$$OUT"} \
+		$$(test -t 1 || echo --ascii) -- "$$PROMPT"
 
 .PHONY: repl
 repl: firmware ## start MicroPython with tti in it; Ctrl-D leaves

@@ -61,7 +61,7 @@ def simulate(
     if as_json:
         print(json.dumps(_record(drawing, seconds, out, watch.hashes), ensure_ascii=False))
         return
-    image.show(False if ascii else None)
+    image.show(False if ascii or not sys.stdout.isatty() else None)
     _print_summary(drawing, seconds, out, watch.hashes)
 
 
