@@ -74,11 +74,12 @@ def test_prompt_arrives_intact(repo, fake_firmware, prompt, way):
 
 
 def test_options_are_passed_only_when_given(repo, fake_firmware):
+    # The output goes into a pipe here, hence --ascii.
     plain = arguments_of(make(repo, *run_only(fake_firmware)))
-    assert plain[2:-2] == ["--model", "models/faces.tti"]
+    assert plain[2:-2] == ["--model", "models/faces.tti", "--ascii"]
     given = ["SEED=7", "STEPS=8", "GUIDANCE=3", "OUT=my face.png", "MODEL=a b.tti"]
     arguments = arguments_of(make(repo, *run_only(fake_firmware, *given)))
-    expected = "--model|a b.tti|--seed|7|--steps|8|--guidance|3|--out|my face.png"
+    expected = "--model|a b.tti|--seed|7|--steps|8|--guidance|3|--out|my face.png|--ascii"
     assert arguments[2:-2] == expected.split("|")
 
 
