@@ -16,21 +16,20 @@ __version__ = "0.1.0"
 MODEL_PATHS = ("/rom/faces.tti", "/faces.tti", "faces.tti", "models/faces.tti")
 
 _pipeline = None
-_loaded = None
+_wanted = None  # the path of the last load(path)
 
 
 def load(path=None):
     """Load the model at `path` (default: the first of MODEL_PATHS that exists) and return the
     Pipeline.
 
-    `generate` uses it from then on. Raises OSError, MemoryError or ValueError, one sentence
-    each."""
-    global _pipeline, _loaded
-    path = path or _find_model()
-    if path != _loaded:
-        _pipeline = _loaded = None  # the old model's memory is free while the new one is read
-        _pipeline = Pipeline(load_weights(path))
-        _loaded = path
+    `generate` uses it from then on; without a path an earlier one is kept. Raises OSError,
+    MemoryError or ValueError, one sentence each."""
+    global _pipeline, _wanted
+    if path is not None or _pipeline is None:
+        _wanted = path if path is not None else _wanted
+        _pipeline = None  # the old model's memory is free while the new one is read
+        _pipeline = Pipeline(load_weights(_find_model() if _wanted is None else _wanted))
     return _pipeline
 
 
@@ -56,7 +55,7 @@ def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
     1 to 100, more is finer; guidance: 0 to 20, how strictly the prompt is followed; show: print
     the picture; progress: print notes and a progress line (default: as `show`). Raises TypeError
     or ValueError for a bad argument, OSError or MemoryError if no model can be loaded."""
-    pipeline = _pipeline or load()
+    pipeline = load()
     data = bytearray(PICTURE_BYTES)
     seed = random_seed() if seed is None else seed
     stages = pipeline.stages(prompt, data, seed, steps, guidance)

@@ -6,6 +6,7 @@ import sys
 import micropython
 
 import tti
+from tti.image import check_target
 
 _USAGE = (
     "usage: -m tti PROMPT [--seed N] [--steps N] [--guidance G]"
@@ -26,6 +27,8 @@ def parse(args):
         arg = args.pop(0)
         if arg == "--" and len(args) == 1:  # what follows is the prompt, whatever it looks like
             options["prompt"] = args.pop()
+        elif arg in ("--help", "-h"):
+            return {"help": True}
         elif arg == "--ascii":
             options["ascii"] = True
         elif arg in _NUMBERS or arg in ("--out", "--model"):
@@ -45,7 +48,8 @@ def _value(option, text):
     try:
         return _NUMBERS.get(option, str)(text)
     except ValueError:
-        raise UsageError("%s must be a number, not '%s'" % (option, text))
+        kind = "whole number" if _NUMBERS[option] is int else "number"
+        raise UsageError("%s must be a %s, not '%s'" % (option, kind, text))
 
 
 def main(args):
@@ -53,26 +57,43 @@ def main(args):
     micropython.kbd_intr(3)  # -m leaves Ctrl-C to the shell, which would print nothing
     try:
         options = parse(args)
-        tti.load(options.get("model"))
-        image = tti.generate(
-            options["prompt"],
-            options.get("seed"),
-            options.get("steps", 8),
-            options.get("guidance", 3),
-            show=False,
-            progress=True,
-        )
-        image.show(False if options.get("ascii") else None)
+        if "help" in options:
+            print(_USAGE)
+            return 0
         if "out" in options:
-            image.save(options["out"])
-            print("saved %s (seed %d)" % (options["out"], image.seed))
+            check_target(options["out"])  # before minutes of drawing
+        draw(options)
     except KeyboardInterrupt:
-        print("stopped; nothing was saved")
-        return 130
+        return complain("stopped; nothing was saved", 130)
     except (UsageError, TypeError, ValueError, OSError, MemoryError) as error:
-        print("tti: %s" % error)
-        return 2
+        return complain("tti: %s" % error, 2)
     return 0
+
+
+def draw(options):
+    """Draw, show and save as the options say."""
+    tti.load(options.get("model"))
+    image = tti.generate(
+        options["prompt"],
+        options.get("seed"),
+        options.get("steps", 8),
+        options.get("guidance", 3),
+        show=False,
+        progress=True,
+    )
+    image.show(False if options.get("ascii") else None)
+    if "out" in options:
+        image.save(options["out"])
+        print("saved %s (seed %d)" % (options["out"], image.seed))
+
+
+def complain(text, status):
+    """Write one line to stderr, if it can be written, and return `status`."""
+    try:
+        sys.stderr.write(text + "\n")
+    except OSError:
+        pass
+    return status
 
 
 if __name__ == "__main__":

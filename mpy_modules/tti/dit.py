@@ -13,6 +13,7 @@ from .transformer import rows_of
 TOKENS = const(64)
 PATCH = const(16)  # values of a token of the latent
 DIM = const(192)
+HIDDEN = const(576)
 VALUES = const(1024)  # of a whole latent
 _VECTOR = const(768)  # bytes of DIM float32
 
@@ -48,7 +49,7 @@ class DiT:
         for b in range(self.depth):
             name = "dit.blocks.%d" % b
             self._modulate(ws, w.tensor(name + ".table"), branches)
-            transformer.block(w, name, ws, ws.mods, branches, TOKENS, TOKENS, DIM)
+            transformer.block(w, name, ws, ws.mods, branches, TOKENS, TOKENS, DIM, HIDDEN)
             yield name, ws.x[: branches * half]
         m = branches * _VECTOR
         shift, scale = rows_of(ws.base, 6, m), rows_of(ws.base, 7, m)

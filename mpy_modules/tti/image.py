@@ -1,9 +1,11 @@
 # A picture for people: in the terminal, in a file, on a display.
 
 import os
+from errno import EEXIST
 
 from _tti import crc32
 
+from .checks import picture_buffer
 from .decoder import SIZE
 
 _ROW = SIZE * 3
@@ -74,6 +76,7 @@ class Image:
         displays want it."""
         if out is None:
             out = bytearray(SIZE * SIZE * 2)
+        picture_buffer(out, SIZE * SIZE * 2)
         data = self.data
         for i in range(SIZE * SIZE):
             r, g, b = data[3 * i], data[3 * i + 1], data[3 * i + 2]
@@ -123,14 +126,23 @@ class Image:
     def save(self, path):
         """Write the picture to `path`, which ends in .png or .bmp. A failed write leaves an older
         file as it was."""
-        name = path.lower()
-        if name.endswith(".png"):
-            content = self.png()
-        elif name.endswith(".bmp"):
-            content = self.bmp()
-        else:
-            raise ValueError("a picture is saved as .png or .bmp, not as %s" % path)
-        _write_whole(path, content)
+        check_target(path)
+        _write_whole(path, self.png() if path.lower().endswith(".png") else self.bmp())
+
+
+def check_target(path):
+    """Raise TypeError, ValueError or OSError unless a picture can be saved as `path`."""
+    if not isinstance(path, str):
+        raise TypeError("a picture is saved under a path, such as 'face.png'")
+    if path.lower()[-4:] not in (".png", ".bmp"):
+        raise ValueError("a picture is saved as .png or .bmp, not as %s" % path)
+    slash = path.rfind("/")
+    if slash >= 0:
+        folder = path[:slash] or "/"
+        try:
+            os.stat(folder)
+        except OSError:
+            raise OSError("can't write %s: there is no folder %s" % (path, folder))
 
 
 def terminal_has_color():
@@ -146,10 +158,16 @@ def _write_whole(path, content):
             file.write(content)
         try:
             os.rename(part, path)
-        except OSError:  # a FAT file system doesn't replace
-            os.remove(path)
+        except OSError as error:
+            if error.errno != EEXIST:
+                raise
+            os.remove(path)  # a FAT file system doesn't replace
             os.rename(part, path)
     except OSError as error:
+        try:
+            os.remove(part)
+        except OSError:
+            pass
         raise OSError("can't write %s: %s" % (path, error))
 
 

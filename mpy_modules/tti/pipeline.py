@@ -2,39 +2,15 @@
 
 import _tti as ops
 
-from . import samplers
+from . import checks, samplers
 from .arena import PART_LIMITS, Arena
 from .decoder import SIZE, Decoder
 from .dit import VALUES, DiT
-from .text_encoder import OUT, TextEncoder
+from .text_encoder import DIM, OUT, TextEncoder
 from .tokenizer import MAX_TOKENS, Tokenizer
 
 PICTURE_BYTES = SIZE * SIZE * 3
 MAX_STEPS = 100
-MAX_GUIDANCE = 20
-
-
-def _whole(name, value, low, high):
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(
-            "%s must be a whole number from %d to %d, not %r" % (name, low, high, value)
-        )
-    return value
-
-
-def hundredths(guidance):
-    """Return `guidance` (0 to 20, at most two decimals) as a whole number of hundredths.
-
-    An integer is the same on boards, where Python's floats have 32 bits, and on PCs, where they
-    have 64."""
-    if isinstance(guidance, (int, float)) and 0 <= guidance <= MAX_GUIDANCE:
-        n = int(guidance * 100 + 0.5)
-        if -0.01 < guidance * 100 - n < 0.01:
-            return n
-    raise ValueError(
-        "guidance must be a number from 0 to %d with at most two decimals, not %r"
-        % (MAX_GUIDANCE, guidance)
-    )
 
 
 class Pipeline:
@@ -44,6 +20,7 @@ class Pipeline:
     in its last stage; limits: the most bytes of each part of the arena."""
 
     def __init__(self, weights, stripe=32, limits=PART_LIMITS):
+        checks.model(weights, DIM, OUT)
         meta = weights.metadata
         self.weights = weights
         self.tokenizer = Tokenizer(meta["tokenizer"]["forms"])
@@ -74,13 +51,10 @@ class Pipeline:
         block of the text encoder, "text", "noise", each block of the DiT and "step" `steps` times,
         and the parts of the decoder; `buffer` is what the stage has computed and may be read until
         the next one. Raises TypeError or ValueError for a bad argument."""
-        seed = _whole("seed", seed, 0, 0xFFFFFFFF)
-        steps = _whole("steps", steps, 1, MAX_STEPS)
-        guidance = hundredths(guidance)
-        if len(memoryview(out)) < PICTURE_BYTES:
-            raise ValueError(
-                "the picture needs %d bytes, the buffer has %d" % (PICTURE_BYTES, len(out))
-            )
+        seed = checks.whole("seed", seed, 0, 0xFFFFFFFF)
+        steps = checks.whole("steps", steps, 1, MAX_STEPS)
+        guidance = checks.hundredths(guidance)
+        checks.picture_buffer(out, PICTURE_BYTES)
         ids = bytearray(MAX_TOKENS)
         n, self.notes = self.tokenizer.encode(prompt, ids)
         self._run += 1

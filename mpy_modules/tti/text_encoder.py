@@ -7,6 +7,7 @@ from . import transformer
 
 TOKENS = const(32)
 DIM = const(96)
+HIDDEN = const(288)
 OUT = const(192)
 
 
@@ -33,7 +34,7 @@ class TextEncoder:
         ops.embed(ws.x, w.tensor("text.embed"), w.tensor("text.pos"), ids, TOKENS, DIM)
         for i in range(self.depth):
             name = "text.blocks.%d" % i
-            transformer.block(w, name, ws, w.tensor(name + ".table"), 1, TOKENS, n, DIM)
+            transformer.block(w, name, ws, w.tensor(name + ".table"), 1, TOKENS, n, DIM, HIDDEN)
             yield name, ws.x
         ops.mean_rows(ws.pooled, ws.x, n, DIM)
         ops.quantize_rows(ws.h, ws.sh, ws.pooled, 1, DIM)

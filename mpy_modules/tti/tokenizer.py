@@ -81,16 +81,31 @@ def as_text(prompt):
         raise ValueError(
             "the prompt is not valid UTF-8; set the terminal to UTF-8 and type it again"
         )
-    if not text.strip():
+    if not any(_is_letter(_lower(ord(ch))) for ch in text):
         raise ValueError(
             "the prompt is empty; say whom to draw, for instance 'улыбающаяся девушка'"
+            " (at a >>> that drops Russian letters, press Ctrl-E before you paste)"
         )
     return text
 
 
-def _listed(names):
-    shown = ", ".join("«" + name + "»" for name in names[:_SHOWN])
-    return shown + (" and %d more" % (len(names) - _SHOWN) if len(names) > _SHOWN else "")
+class _Names:
+    """The first few different words of a kind, and how many more there were."""
+
+    def __init__(self):
+        self.words = []
+        self.more = 0
+
+    def add(self, word):
+        if word not in self.words:
+            if len(self.words) < _SHOWN:
+                self.words.append(word)
+            else:
+                self.more += 1
+
+    def __str__(self):
+        shown = ", ".join("«" + word + "»" for word in self.words)
+        return shown + (" and %d more" % self.more if self.more else "")
 
 
 class Tokenizer:
@@ -108,19 +123,18 @@ class Tokenizer:
         that was ignored or read differently. Raises TypeError or ValueError for a prompt that
         can't be read."""
         n = 0
-        unknown = []
-        latin = []
+        unknown = _Names()
+        latin = _Names()
         dropped = 0
         for i in range(len(ids)):
             ids[i] = 0
         for word in words(as_text(prompt)):
             cyrillic = _as_cyrillic(word)
             token = self.forms.get((cyrillic or word)[:PREFIX])
-            if token and cyrillic and word not in latin:
-                latin.append(word)
+            if token and cyrillic:
+                latin.add(word)
             if not token:
-                if word not in unknown:
-                    unknown.append(word)
+                unknown.add(word)
             elif n < len(ids):
                 ids[n] = token
                 n += 1
@@ -131,10 +145,10 @@ class Tokenizer:
 
 def _notes(n, unknown, latin, dropped):
     notes = []
-    if unknown:
-        notes.append("ignored, not in the vocabulary: " + _listed(unknown))
-    if latin:
-        notes.append("Latin letters read as Cyrillic in " + _listed(latin))
+    if unknown.words:
+        notes.append("ignored, not in the vocabulary: %s" % unknown)
+    if latin.words:
+        notes.append("Latin letters read as Cyrillic in %s" % latin)
     if dropped:
         notes.append("only the first %d known words are used, %d more were ignored" % (n, dropped))
     if not n:

@@ -41,11 +41,11 @@ def rows_of(buf, index, size):
     return buf[index * size : (index + 1) * size]
 
 
-def block(weights, name, ws, mods, branches, tokens, valid, dim):
+def block(weights, name, ws, mods, branches, tokens, valid, dim, hidden):
     """Run the block called `name` on ws.x, in place.
 
     ws.x: float32 [branches * tokens][dim]; mods: float32 [6][branches][dim]; valid: tokens that
-    are not padding."""
+    are not padding; hidden: columns of the MLP."""
     rows = branches * tokens
     m = branches * dim * 4
     shift1, scale1, gate1, shift2, scale2, gate2 = [rows_of(mods, i, m) for i in range(6)]
@@ -59,7 +59,6 @@ def block(weights, name, ws, mods, branches, tokens, valid, dim):
 
     ops.layernorm_modulate_s8(ws.h, ws.sh, ws.x, shift2, scale2, ws.row, rows, dim, tokens)
     gelu = weights.tensor("gelu.table")
-    hidden = len(weights.tensor(name + ".fc1.bias")) // 4
     for chunk in range(hidden // CHUNK):
         _columns(weights, name + ".fc1", ws, chunk, rows, dim)
         ops.gelu(ws.wide, ws.wide, gelu, rows * CHUNK)

@@ -4,8 +4,12 @@
 # a ROMFS is used in place (flash, zero copy), any other file is read into memory.
 
 import json
+import os
 
 import _tti as ops
+
+_S8 = 1  # types in the file, see docs/model-file.md
+_F32 = 7
 
 
 class Weights:
@@ -29,8 +33,14 @@ class Weights:
                     "the model file has no tensor %s; use the model made for this version of tti"
                     % name
                 )
+            if found[2] != (_S8 if name.endswith(".weight") else _F32):
+                raise ValueError("the tensor %s of the model file has another type" % name)
             view = self._views[name] = self.data[found[0] : found[0] + found[1]]
         return view
+
+    def has(self, name):
+        """Tell whether the file has a tensor `name`."""
+        return ops.model_find(self.data, name) is not None
 
     def linear(self, name):
         """Return (weight int8, scale float32, bias float32) of the layer `name`."""
@@ -48,12 +58,17 @@ class Weights:
 def load(path):
     """Open the model file at `path`. Raises OSError, MemoryError or ValueError, one sentence
     each."""
+    if not isinstance(path, str):
+        raise TypeError("a model is named by its path, such as tti.load('/faces.tti')")
     try:
-        file = open(path, "rb")
+        folder = os.stat(path)[0] & 0x4000
+        file = None if folder else open(path, "rb")
     except OSError:
         raise OSError(
             "there is no model file %s; copy faces.tti there or give its path to tti.load()" % path
         )
+    if folder:
+        raise OSError("%s is a folder; give the path of a model file" % path)
     with file:
         try:
             data = memoryview(file)  # a ROMFS gives the flash itself

@@ -76,7 +76,7 @@ def test_a_prompt_may_look_like_anything(draw):
         (["девушка", "--steps", "0"], "steps must be a whole number from 1 to 100, not 0"),
         (["девушка", "--steps", "-1"], "steps must be a whole number from 1 to 100, not -1"),
         (["девушка", "--steps", "1000"], "steps must be a whole number from 1 to 100, not 1000"),
-        (["девушка", "--steps", "two"], "--steps must be a number, not 'two'"),
+        (["девушка", "--steps", "two"], "--steps must be a whole number, not 'two'"),
         (["девушка", "--steps"], "--steps needs a value"),
         (["девушка", "--guidance", "nan"], "guidance must be a number from 0 to 20"),
         (["девушка", "--seed", "4294967296"], "seed must be a whole number from 0 to 4294967295"),
@@ -93,7 +93,7 @@ def test_a_prompt_may_look_like_anything(draw):
 )
 def test_bad_input_gets_one_sentence(draw, args, sentence):
     done = draw(*args)
-    lines = done.stdout.decode(errors="replace").splitlines()
+    lines = done.stderr.decode(errors="replace").splitlines()
     assert done.returncode == 2
     assert lines[-1].startswith("tti: ")
     assert sentence in lines[-1]
@@ -103,7 +103,7 @@ def test_bad_input_gets_one_sentence(draw, args, sentence):
 def test_no_model_at_all(draw):
     done = draw("девушка", default_model=False)
     assert done.returncode == 2
-    assert "no model found; copy faces.tti to the board" in done.stdout.decode()
+    assert "no model found; copy faces.tti to the board" in done.stderr.decode()
 
 
 def test_ctrl_c(firmware, model):

@@ -81,5 +81,18 @@ def test_a_failed_write_keeps_the_old_file(picture, tmp_path):
     assert path.read_bytes() == b"old"
 
 
+def test_a_folder_in_the_way_leaves_nothing_behind(picture, tmp_path):
+    (tmp_path / "face.png").mkdir()
+    with pytest.raises(OSError, match=r"can't write .*face\.png"):
+        picture.save(str(tmp_path / "face.png"))
+    assert [p.name for p in tmp_path.iterdir()] == ["face.png"]
+
+
+@pytest.mark.parametrize("path", [None, 5, b"face.png"])
+def test_a_path_is_text(picture, path):
+    with pytest.raises(TypeError, match="saved under a path"):
+        picture.save(path)
+
+
 def test_repr_is_short_and_readable(picture):
     assert repr(picture) == "<Image 64x64 «пожилой мужчина» seed=7 steps=8 guidance=3.00>"

@@ -73,7 +73,9 @@ def test_seeds_out_of_range(pipe, seed):
         pipe.stages("девушка", bytearray(12288), seed)
 
 
-@pytest.mark.parametrize("guidance", [float("nan"), float("inf"), -0.5, 20.5, "3", None, 2.345])
+@pytest.mark.parametrize(
+    "guidance", [float("nan"), float("inf"), -0.5, 20.5, "3", None, 2.345, 0.001]
+)
 def test_guidance_out_of_range(pipe, guidance):
     with pytest.raises(
         ValueError, match="guidance must be a number from 0 to 20 with at most two"
@@ -85,12 +87,18 @@ def test_guidance_out_of_range(pipe, guidance):
     ("guidance", "n"), [(0, 0), (1, 100), (2.5, 250), (3.33, 333), (19.99, 1999), (20, 2000)]
 )
 def test_guidance_in_hundredths(tti, guidance, n):
-    assert sys.modules["tti.pipeline"].hundredths(guidance) == n
+    assert sys.modules["tti.checks"].hundredths(guidance) == n
 
 
 def test_a_short_buffer_is_refused(pipe):
     with pytest.raises(ValueError, match="the picture needs 12288 bytes, the buffer has 100"):
         pipe.stages("девушка", bytearray(100))
+
+
+@pytest.mark.parametrize("out", [bytes(12288), "x" * 12288, None, 12288])
+def test_a_buffer_that_cannot_be_written_is_refused_at_once(pipe, out):
+    with pytest.raises(TypeError, match=r"needs a buffer that can be written: bytearray\(12288\)"):
+        pipe.stages("девушка", out)
 
 
 def test_the_next_call_works_after_an_interruption(pipe):

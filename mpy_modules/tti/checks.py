@@ -1,0 +1,74 @@
+# What a person may pass, and what a model file must hold; one sentence for everything else.
+
+FORMAT = "tti text-to-image 1"  # of the model's metadata: names and shapes of its tensors
+MAX_GUIDANCE = 20
+
+
+def whole(name, value, low, high):
+    """Return `value` if it is a whole number from `low` to `high`."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise ValueError(
+            "%s must be a whole number from %d to %d, not %r" % (name, low, high, value)
+        )
+    return value
+
+
+def hundredths(guidance):
+    """Return `guidance` (0 to 20, at most two decimals) as a whole number of hundredths.
+
+    An integer is the same on boards, where Python's floats have 32 bits, and on PCs, where they
+    have 64."""
+    if isinstance(guidance, (int, float)) and 0 <= guidance <= MAX_GUIDANCE:
+        n = int(guidance * 100 + 0.5)
+        if -0.0005 < guidance * 100 - n < 0.0005:
+            return n
+    raise ValueError(
+        "guidance must be a number from 0 to %d with at most two decimals, not %r"
+        % (MAX_GUIDANCE, guidance)
+    )
+
+
+def picture_buffer(out, size):
+    """Raise unless `out` holds `size` bytes that can be written."""
+    try:
+        view = memoryview(out)
+        n = len(view) * len(bytes(view[:1]))
+        view[0] = view[0]
+    except (TypeError, IndexError, ValueError):
+        raise TypeError("the picture needs a buffer that can be written: bytearray(%d)" % size)
+    if n < size:
+        raise ValueError("the picture needs %d bytes, the buffer has %d" % (size, n))
+
+
+def model(weights, text_dim, vector):
+    """Raise ValueError unless the weights are those of a model for the graphs of this package.
+
+    text_dim: float32 values of a token's embedding; vector: of the text vector."""
+    meta = weights.metadata
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise ValueError("the model file is not one that tti draws with (%s)" % FORMAT)
+    for part in ("text", "dit"):
+        _depth(weights, part)
+    rows = min(256, len(weights.tensor("text.embed")) // (4 * text_dim))
+    forms = _entry(meta, "tokenizer", "forms")
+    if not isinstance(forms, dict) or not forms:
+        raise ValueError("the model file has no vocabulary")
+    for form in forms:
+        token = forms[form]
+        if not isinstance(token, int) or isinstance(token, bool) or not 0 < token < rows:
+            raise ValueError("the vocabulary of the model file has no token for «%s»" % form)
+    if len(weights.tensor("null")) != 4 * vector:
+        raise ValueError("the tensor null of the model file has another size")
+
+
+def _depth(weights, part):
+    depth = _entry(weights.metadata, part, "depth")
+    if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+        raise ValueError("the model file does not say how many blocks %s has" % part)
+    block = part + ".blocks.%d.table"
+    if not weights.has(block % (depth - 1)) or weights.has(block % depth):
+        raise ValueError("the model file does not have the %d blocks of %s" % (depth, part))
+
+
+def _entry(meta, part, name):
+    return meta[part].get(name) if isinstance(meta.get(part), dict) else None
