@@ -120,7 +120,11 @@ def _options(
 
 def main() -> None:
     """Run the command line; `ttikit` in pyproject.toml points here."""
-    app(prog_name="ttikit")
+    try:
+        app(prog_name="ttikit")
+    except KeyboardInterrupt:  # while a subcommand was still being imported
+        print("ttikit: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,8 @@ def main(args):
         draw(options)
     except KeyboardInterrupt:
         return complain("stopped; nothing was saved", 130)
+    except UnicodeError:
+        return complain("tti: an argument is not valid UTF-8; set the terminal to UTF-8", 2)
     except (UsageError, TypeError, ValueError, OSError, MemoryError) as error:
         return complain("tti: %s" % error, 2)
     return 0

@@ -88,6 +88,7 @@ def test_a_prompt_may_look_like_anything(draw):
             "saved as .png or .bmp, not as face.gif",
         ),
         (["девушка", "--steps", "1", "--out", "no/face.png"], "can't write no/face.png"),
+        (["девушка", "--out", b"\xff.png"], "an argument is not valid UTF-8"),
         (["девушка", "--model", "none.tti"], "there is no model file none.tti; copy faces.tti"),
     ],
 )
@@ -98,6 +99,22 @@ def test_bad_input_gets_one_sentence(draw, args, sentence):
     assert lines[-1].startswith("tti: ")
     assert sentence in lines[-1]
     assert b"Traceback" not in done.stdout + done.stderr
+
+
+def test_help(draw):
+    for option in ("-h", "--help"):
+        done = draw(option, default_model=False)
+        assert done.returncode == 0
+        assert done.stdout.startswith(b"usage: -m tti PROMPT")
+
+
+def test_a_closed_pipe_ends_quietly(firmware, model):
+    command = [str(firmware), "-m", "tti", "--model", str(model), "девушка", "--steps", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    _, errors = process.communicate(timeout=60)
+    assert b"Traceback" not in errors
+    assert errors.count(b"\n") == 1
 
 
 def test_no_model_at_all(draw):

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,8 @@ def test_interrupted_fetch_leaves_nothing_behind(repo, tmp_path, archive):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Background jobs of a shell ignore Ctrl-C, and so would what they start.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 20
     while not leftovers(tmp_path) and time.monotonic() < deadline:

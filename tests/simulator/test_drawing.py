@@ -126,7 +126,7 @@ def test_model_for_something_else_is_refused(tmp_path):
     from ttikit.model_file import Tensor, write_model
 
     write_model(tmp_path / "other.tti", {"a": Tensor(np.zeros(3, np.float32))}, {})
-    with pytest.raises(TtiError, match="metadata has no '"):
+    with pytest.raises(TtiError, match="not one that tti draws with"):
         Simulator(tmp_path / "other.tti")
 
 

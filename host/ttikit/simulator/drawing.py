@@ -57,10 +57,6 @@ class Simulator:
             self.pipeline = importlib.import_module("tti.pipeline").Pipeline(self.weights)
         except (OSError, ValueError) as error:
             raise TtiError(str(error)) from None
-        except KeyError as error:
-            raise TtiError(
-                f"{model}: the metadata has no {error}; export the model again"
-            ) from None
 
     def draw(
         self,
