@@ -65,9 +65,10 @@ firmware: firmware-$(BOARD) ## build MicroPython with tti in it (BOARD=UNIX)
 .PHONY: run
 run: firmware ## draw the face that PROMPT describes; OUT names a PNG to write
 	@test $${#PROMPT} -le 60000 || { echo 'The prompt is longer than 60,000 bytes; shorten it.' >&2; exit 2; }
-	@$(FIRMWARE) -m tti --model "$$MODEL" $${SEED:+--seed "$$SEED"} $${STEPS:+--steps "$$STEPS"} \
+	@plain=--ascii; test ! -t 1 || plain=; \
+	$(FIRMWARE) -m tti --model "$$MODEL" $${SEED:+--seed "$$SEED"} $${STEPS:+--steps "$$STEPS"} \
 		$${GUIDANCE:+--guidance "$$GUIDANCE"} $${OUT:+--out "$$OUT"} \
-		$$(test -t 1 || echo --ascii) -- "$$PROMPT"
+		$$plain -- "$$PROMPT"
 
 .PHONY: repl
 repl: firmware ## start MicroPython with tti in it; Ctrl-D leaves

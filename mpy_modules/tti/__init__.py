@@ -40,7 +40,9 @@ def _find_model():
             return path
         except OSError:
             pass
-    raise OSError("no model found; copy faces.tti to the board or call tti.load(path)")
+    raise OSError(
+        "no model found: give its path to tti.load() or --model, or copy faces.tti to the board"
+    )
 
 
 def random_seed():

@@ -142,3 +142,14 @@ def test_any_text_is_split_without_loss_of_letters(text: str) -> None:
     ids, unknown = tokenize(text)
     assert all(0 < number < VOCAB_SIZE for number in ids)
     assert all(word[:CUT] not in FORMS for word in unknown)
+
+
+def test_the_page_lists_every_meaning_in_order(repo):
+    page = (repo / "docs" / "vocabulary.md").read_text("utf-8")
+    rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| ")][1:]
+    assert [(int(number), meaning.strip()) for number, meaning, _ in rows] == list(
+        enumerate(MEANINGS)
+    )[1:]
+    for number, _, words in rows:
+        for word in words.split(","):
+            assert tokenize(word) == ([int(number)], [])

@@ -120,7 +120,7 @@ def test_a_closed_pipe_ends_quietly(firmware, model):
 def test_no_model_at_all(draw):
     done = draw("девушка", default_model=False)
     assert done.returncode == 2
-    assert "no model found; copy faces.tti to the board" in done.stderr.decode()
+    assert "no model found: give its path to tti.load() or --model" in done.stderr.decode()
 
 
 def test_ctrl_c(firmware, model):

@@ -83,6 +83,22 @@ def test_options_are_passed_only_when_given(repo, fake_firmware):
     assert arguments[2:-2] == expected.split("|")
 
 
+def test_colour_goes_to_a_terminal(repo, fake_firmware):
+    master, terminal = os.openpty()
+    subprocess.run(
+        ["make", "--no-print-directory", *run_only(fake_firmware), "PROMPT=девушка"],
+        cwd=repo,
+        stdout=terminal,
+        check=True,
+        timeout=60,
+    )
+    os.close(terminal)
+    shown = os.read(master, 65536).decode()
+    os.close(master)
+    assert 'ARGV ["-m", "tti"' in shown
+    assert "--ascii" not in shown
+
+
 def test_help_lists_every_target(repo):
     text = make(repo, "help").stdout
     for target in ("run", "test", "firmware", "lint", "format", "clean"):
