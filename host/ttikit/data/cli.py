@@ -86,6 +86,8 @@ def sheet(
             pictures.append(picture)
             bar.advance(task)
     write_sheet(pictures, columns, out)
+    short = "" if len(pictures) == count else f"; no more of the {count} asked for were found"
+    typer.echo(f"{out}: {len(pictures)} pictures{short}")
 
 
 @app.command()
