@@ -169,3 +169,28 @@ def test_a_fresh_model_is_the_zero_field():
         torch.randn(1, 16, 16, 4), torch.rand(1), torch.ones(1, 1).long(), torch.zeros(1).bool()
     )
     assert torch.equal(out, torch.zeros_like(out))
+
+
+def test_recipe_interpolates_between_its_rows():
+    model = TextToLatent(ModelConfig(guides=5, paces=5))
+    torch.nn.init.normal_(model.guide)
+    torch.nn.init.normal_(model.pace)
+
+    def recipe(guidance, steps):
+        return model.recipe(torch.tensor([guidance]), torch.tensor([float(steps)]))[0]
+
+    for row in range(5):
+        expected = model.guide[row] + model.pace[row]
+        torch.testing.assert_close(recipe(row + 1.0, 2**row), expected)
+    torch.testing.assert_close(
+        recipe(2.25, 16) - model.pace[4], 0.75 * model.guide[1] + 0.25 * model.guide[2]
+    )
+    # 1/3 lies two thirds of the way from 1/2 to 1/4, and 1/100 counts as 1/16.
+    torch.testing.assert_close(
+        recipe(1.0, 3) - model.guide[0], model.pace[1] / 3 + 2 * model.pace[2] / 3
+    )
+    torch.testing.assert_close(recipe(1.0, 100), model.guide[0] + model.pace[4])
+
+
+def test_an_undistilled_model_has_no_recipe_rows(model):
+    assert not {"guide", "pace"} & set(model.state_dict())

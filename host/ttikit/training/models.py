@@ -32,6 +32,8 @@ class ModelConfig:
     size: int = 16
     channels: int = 4
     patch: int = 2
+    guides: int = 0  # guidance strengths 1, 2, … that the network knows; 0: an undistilled model
+    paces: int = 0  # numbers of steps 1, 2, 4, … that it knows
 
     @property
     def side(self) -> int:
@@ -159,7 +161,11 @@ class DiT(nn.Module):
 
 
 class TextToLatent(nn.Module):
-    """Text encoder, the learned vector of the unconditional branch, and the transformer."""
+    """Text encoder, the learned vector of the unconditional branch, and the transformer.
+
+    A distilled model also has the rows ``guide`` and ``pace``, which tell it how strictly to
+    follow the prompt and in how many steps it is going to be sampled.
+    """
 
     def __init__(self, config: ModelConfig | None = None) -> None:
         super().__init__()
@@ -167,12 +173,30 @@ class TextToLatent(nn.Module):
         self.text = TextEncoder(self.config)
         self.null = nn.Parameter(torch.zeros(self.config.dim))
         self.dit = DiT(self.config)
+        if self.config.guides:
+            self.guide = nn.Parameter(torch.zeros(self.config.guides, self.config.dim))
+            self.pace = nn.Parameter(torch.zeros(self.config.paces, self.config.dim))
         self._initialise()
 
     def forward(self, x: Tensor, t: Tensor, tokens: Tensor, dropped: Tensor) -> Tensor:
         """Velocity (B, size, size, channels); where ``dropped`` (B,) the prompt is unseen."""
-        text = torch.where(dropped[:, None], self.null, self.text(tokens))
-        return self.dit(x, t, text)
+        return self.dit(x, t, self.prompt(tokens, dropped))
+
+    def prompt(self, tokens: Tensor, dropped: Tensor) -> Tensor:
+        """Vectors (B, dim) of ``tokens`` (B, T); ``null`` where ``dropped`` (B,)."""
+        return torch.where(dropped[:, None], self.null, self.text(tokens))
+
+    def recipe(self, guidance: Tensor, steps: Tensor) -> Tensor:
+        """What is added to the prompt's vector (B, dim) for guidance and steps, each (B,) float.
+
+        Rows are interpolated: ``guide`` linearly in the guidance (row k: k + 1), ``pace`` linearly
+        in 1/steps (row j: 2^j steps; more steps than the last row's count as these).
+        """
+        at = (guidance - 1).clamp(0, len(self.guide) - 1)
+        known = torch.log2(steps).clamp(0, len(self.pace) - 1)
+        lower = 2.0 ** known.floor()
+        between = 2 * (1 - lower / steps.clamp(max=2.0 ** (len(self.pace) - 1)))
+        return _between(self.guide, at) + _between(self.pace, known.floor() + between)
 
     def _initialise(self) -> None:
         for module in self.modules():
@@ -182,6 +206,13 @@ class TextToLatent(nn.Module):
         # adaLN-zero (Peebles & Xie 2023): every block starts as the identity, the output as zero.
         for layer in (self.dit.adaln, self.dit.final):
             nn.init.zeros_(layer.weight)
+
+
+def _between(rows: Tensor, at: Tensor) -> Tensor:
+    """Rows (R, dim) at places ``at`` (B,) in [0, R − 1], linearly interpolated."""
+    lower = at.floor().long()
+    share = (at - lower)[:, None]
+    return torch.lerp(rows[lower], rows[(lower + 1).clamp(max=len(rows) - 1)], share)
 
 
 def time_features(t: Tensor, dim: int) -> Tensor:

@@ -46,6 +46,19 @@ def guided(model: TextToLatent, tokens: Tensor, guidance: float) -> Field:
     return field
 
 
+def one_branch(model: TextToLatent, tokens: Tensor, guidance: float, steps: int) -> Field:
+    """Velocity of a distilled model for ``tokens`` (B, length), sampled in ``steps`` steps."""
+    if not model.config.guides:
+        raise TtiError("this model has no guidance of its own; distil it: ttikit train distil")
+    recipe = model.recipe(torch.tensor([float(guidance)]), torch.tensor([float(steps)]))
+    text = model.text(tokens) + recipe
+
+    def field(x: Tensor, t: float) -> Tensor:
+        return model.dit(x, x.new_full((len(x),), t), text)
+
+    return field
+
+
 def noise_of(seed: int, model: TextToLatent) -> Tensor:
     """Start noise (1, size, size, channels) of a seed; not the board's generator."""
     config = model.config
@@ -68,7 +81,11 @@ def sample(
     rows = []
     start = torch.cat([noise_of(seed, model) for seed in seeds])
     for row in torch.from_numpy(tokens):
-        field = guided(model, row.expand(len(seeds), -1), guidance)
+        prompts = row.expand(len(seeds), -1)
+        if model.config.guides:
+            field = one_branch(model, prompts, guidance, steps)
+        else:
+            field = guided(model, prompts, guidance)
         latent = euler(field, start, steps) * std + mean
         rows.append(to_pixels(decoder(latent.permute(0, 3, 1, 2))).numpy())
     return np.stack(rows)
