@@ -32,6 +32,15 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of weights, batches, captio
 Threads = Annotated[int, typer.Option(min=1, help="CPU threads.")]
 Batch = Annotated[int | None, typer.Option(min=1, help="Batch size; fits the device by default.")]
 Rate = Annotated[float, typer.Option(min=1e-6, max=1.0, help="Highest learning rate.")]
+Balance = Annotated[
+    float | None,
+    typer.Option(
+        min=1.0,
+        max=100.0,
+        help="Draw pictures with a rare attribute up to so many times as often; 1 is evenly. "
+        "[default: as the run began, 4 for a new one]",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 AutoencoderFile = Annotated[
     Path, typer.Option("--autoencoder", help="export.safetensors of an autoencoder run.")
@@ -107,6 +116,7 @@ def diffusion(
     device: Device = "auto",
     batch: Batch = None,
     rate: Rate = 3e-3,
+    balance: Balance = None,
     seed: Seed = 0,
     threads: Threads = 1,
     as_json: AsJson = False,
@@ -123,7 +133,9 @@ def diffusion(
         out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 120.0,
         finish_minutes, seed,
     )  # fmt: skip
-    result = train_diffusion(load_cache(latents), token_batch, settings, rate, chosen)
+    result = train_diffusion(
+        load_cache(latents), token_batch, settings, rate, chosen, balance=balance
+    )
     _report(result, as_json, out)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ttikit.errors import TtiError
+from ttikit.training.balance import MOST, Draw, picture_weights
 from ttikit.training.checkpoint import load_tensors, save_tensors
 from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters, Settings, Trainer, generator
@@ -64,14 +65,20 @@ class DiffusionTask:
         self.device = next(model.parameters()).device
         self.labels = cache.labels.numpy()
         self.cache = cache.to(self.device)
+        self.draw = Draw(len(cache))
         self._held_out = self._prepare_held_out() if len(cache.held_out) else None
+
+    def balance(self, most: float) -> None:
+        """From now on draw pictures with a rare attribute up to ``most`` times as often."""
+        weights = picture_weights(self.labels, self.cache.attributes, most)
+        self.draw = Draw(len(self.cache), weights)
 
     def loss(self, counters: Counters) -> dict[str, Tensor]:
         """Loss of one batch of ``settings.batch`` pictures with fresh captions."""
         batch, device = self.settings.batch, self.device
         random = generator(counters, device)
         rng = np.random.default_rng((counters.seed, counters.step))
-        which = rng.integers(len(self.cache), size=batch)
+        which = self.draw(rng, batch)
         mirrored = torch.from_numpy(rng.random(batch) < 0.5).to(device)
         dropped = torch.from_numpy(rng.random(batch) < DROP).to(device)
         tokens = self._tokens(self.labels[which], rng)
@@ -115,8 +122,12 @@ def train_diffusion(
     rate: float = 3e-3,
     device: torch.device | None = None,
     config: ModelConfig | None = None,
+    balance: float | None = None,
 ) -> dict[str, float]:
     """Train (or resume) into ``settings.out``; returns the held-out loss of the averaged weights.
+
+    ``balance`` is how many times as often the rarest pictures are drawn; by default what the run
+    began with, `balance.MOST` for a new one, 1 for one that knows nothing of it.
 
     ``export.safetensors`` with the averaged weights is rewritten with every checkpoint.
     """
@@ -144,7 +155,9 @@ def train_diffusion(
         average=average,
         check=check,
     )
+    begun = MOST
     if trainer.resume():
+        begun = trainer.counters.extra.get("balance", 1.0)
         known = trainer.counters.extra.get("autoencoder")
         if known != cache.autoencoder:
             raise TtiError(
@@ -152,6 +165,8 @@ def train_diffusion(
                 f"choose another --out or restore the old latent cache"
             )
     trainer.counters.extra["autoencoder"] = cache.autoencoder
+    trainer.counters.extra["balance"] = begun if balance is None else balance
+    task.balance(trainer.counters.extra["balance"])
     trainer.run()
     return task.held_out_loss(average.values)
 
