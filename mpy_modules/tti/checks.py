@@ -1,5 +1,7 @@
 # What a person may pass, and what a model file must hold; one sentence for everything else.
 
+from . import tokenizer
+
 FORMAT = "tti text-to-image 1"  # of the model's metadata: names and shapes of its tensors
 MAX_GUIDANCE = 20
 
@@ -50,13 +52,7 @@ def model(weights, text_dim, vector):
     for part in ("text", "dit"):
         _depth(weights, part)
     rows = min(256, len(weights.tensor("text.embed")) // (4 * text_dim))
-    forms = _entry(meta, "tokenizer", "forms")
-    if not isinstance(forms, dict) or not forms:
-        raise ValueError("the model file has no vocabulary")
-    for form in forms:
-        token = forms[form]
-        if not isinstance(token, int) or isinstance(token, bool) or not 0 < token < rows:
-            raise ValueError("the vocabulary of the model file has no token for «%s»" % form)
+    tokenizer.check_forms(_entry(meta, "tokenizer", "forms"), rows)
     if len(weights.tensor("null")) != 4 * vector:
         raise ValueError("the tensor null of the model file has another size")
 

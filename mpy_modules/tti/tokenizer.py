@@ -2,7 +2,9 @@
 #
 # A prompt is lower-cased, cut into words, and each word is looked up by its first five letters,
 # which in Russian drops most endings: «пожилой», «пожилая» and «пожилому» are one token. The table
-# comes from the model file.
+# comes from the model file. It may also hold whole words ("grandma"), found before first letters,
+# and two words together ("brown eyes"), found before single ones; a form may stand for several
+# tokens ("sunglasses") or none ("a").
 
 PREFIX = 5  # letters of a word that count
 MAX_TOKENS = 32  # rows of the text encoder
@@ -108,10 +110,22 @@ class _Names:
         return shown + (" and %d more" % self.more if self.more else "")
 
 
+def check_forms(forms, rows):
+    """Raise ValueError unless `forms` is a vocabulary for an embedding of `rows` tokens."""
+    if not isinstance(forms, dict) or not forms:
+        raise ValueError("the model file has no vocabulary")
+    for form in forms:
+        tokens = forms[form]
+        for token in tokens if isinstance(tokens, list) else (tokens,):
+            if not isinstance(token, int) or isinstance(token, bool) or not 0 < token < rows:
+                raise ValueError("the vocabulary of the model file has no token for «%s»" % form)
+
+
 class Tokenizer:
     """Turns prompts into token ids by the model's table of word forms.
 
-    forms: dict of lower-case first letters (at most 5) -> id in 1..255; 0 is padding."""
+    forms: dict of lower-case first letters (at most 5), whole words, or first letters of two words
+    with a space between -> id in 1..255 or list of ids; 0 is padding."""
 
     def __init__(self, forms):
         self.forms = forms
@@ -128,19 +142,45 @@ class Tokenizer:
         dropped = 0
         for i in range(len(ids)):
             ids[i] = 0
-        for word in words(as_text(prompt)):
-            cyrillic = _as_cyrillic(word)
-            token = self.forms.get((cyrillic or word)[:PREFIX])
-            if token and cyrillic:
-                latin.add(word)
-            if not token:
+        for word, tokens, alike in self._read(as_text(prompt)):
+            if tokens is None:
                 unknown.add(word)
-            elif n < len(ids):
-                ids[n] = token
-                n += 1
-            else:
-                dropped += 1
+                continue
+            if alike:
+                latin.add(word)
+            for token in (tokens,) if isinstance(tokens, int) else tokens:
+                if n < len(ids):
+                    ids[n] = token
+                    n += 1
+                else:
+                    dropped += 1
         return n, _notes(n, unknown, latin, dropped)
+
+    def _read(self, text):
+        """Yield (word, tokens or None, whether its letters were taken for Cyrillic ones)."""
+        held = None  # a word that the next one may make a pair with
+        for word in words(text):
+            if held:
+                pair = self.forms.get(held[:PREFIX] + " " + word[:PREFIX])
+                if pair is not None:
+                    yield held, pair, False
+                    held = None
+                    continue
+                yield self._find(held)
+            held = word
+        if held:
+            yield self._find(held)
+
+    def _find(self, word):
+        tokens = self._form(word)
+        cyrillic = _as_cyrillic(word) if tokens is None else None
+        if cyrillic:
+            tokens = self._form(cyrillic)
+        return word, tokens, cyrillic is not None
+
+    def _form(self, word):
+        tokens = self.forms.get(word)
+        return self.forms.get(word[:PREFIX]) if tokens is None else tokens
 
 
 def _notes(n, unknown, latin, dropped):

@@ -5,7 +5,18 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ttikit.data.vocabulary import CUT, FORMS, MEANINGS, VOCAB_SIZE, normalise, tokenize
+from ttikit.data.vocabulary import (
+    CUT,
+    FORMS,
+    MEANINGS,
+    VOCAB_SIZE,
+    Vocabulary,
+    as_ids,
+    form_of,
+    normalise,
+    tokenize,
+)
+from ttikit.errors import TtiError
 
 # Trained models depend on these numbers. New meanings go to the end; nothing ever moves.
 FIXED = [
@@ -106,7 +117,8 @@ TYPED = {
 def test_ids_are_fixed() -> None:
     assert list(MEANINGS[: len(FIXED)]) == FIXED
     assert len(MEANINGS) == VOCAB_SIZE <= 64
-    assert sorted(set(FORMS.values())) == list(range(1, VOCAB_SIZE))
+    used = {number for ids in FORMS.values() for number in as_ids(ids)}
+    assert used == set(range(1, VOCAB_SIZE))
 
 
 @pytest.mark.parametrize("meaning", TYPED)
@@ -117,8 +129,77 @@ def test_usual_inflections_have_their_meaning(meaning: str) -> None:
 
 
 def test_forms_are_normalised_and_cut() -> None:
-    for form in FORMS:
-        assert form == normalise(form) and 1 <= len(form) <= CUT
+    whole = {form for form in FORMS if len(form) > CUT and " " not in form}
+    assert whole == {
+        *("grandpa", "grandfather", "granddad", "grandad", "grandma", "grandmother"),
+        *("beardless", "hairless", "hairline"),
+    }
+    for form in set(FORMS) - whole:
+        assert form == normalise(form) == form_of(form)
+        assert all(1 <= len(word) <= CUT for word in form.split())
+
+
+ENGLISH = {
+    "old man with a beard": "old, man, with, beard",
+    "bearded old man": "beard, old, man",
+    "grandfather": "old man",
+    "a Grandma in glasses": "old woman, with, glasses",
+    "granny": "old woman",
+    "smiling girl with sunglasses": "smile, young woman, with, dark, glasses",
+    "guy wearing dark glasses": "young man, with, dark, glasses",
+    "woman with brown hair": "woman, with, brown hair, hair",
+    "woman with brown eyes": "woman, with, brown eyes, eyes",
+    "brown-eyed brunette": "brown eyes, eyes, brown hair",
+    "dark-skinned man with dark eyes": "dark, skin, man, with, brown eyes, eyes",
+    "blonde with blue eyes": "blond, with, blue, eyes",
+    "gray-haired man": "grey, hair, man",
+    "grey hair, black beard": "grey, hair, black hair, beard",
+    "no beard": "without, beard",
+    "man with no beard": "man, without, beard",
+    "without a beard": "without, beard",
+    "clean-shaven": "without, beard",
+    "beardless": "without, beard",
+    "unshaven": "stubble",
+    "five o'clock shadow": "stubble",
+    "bald man": "bald, man",
+    "balding": "receding hairline",
+    "a receding hairline": "receding hairline",
+    "red-haired woman with red lipstick": "red hair, hair, woman, with, red, lipstick",
+    "ginger beard and red moustache": "red hair, beard, and, red hair, moustache",
+    "red lips": "red, lips",
+    "portrait of the man": "person, man",
+    "a man who isn't smiling": "man, without, smile",
+    "black man with black hair": "dark, man, with, black hair, hair",
+    "fair-skinned lady with fair hair": "pale, skin, woman, with, blond, hair",
+    "make-up": "make-up",
+    "makeup": "make-up",
+    "bushy eyebrows": "thick, eyebrows",
+}
+
+
+@pytest.mark.parametrize("prompt", ENGLISH)
+def test_english_prompts_mean_what_they_say(prompt: str) -> None:
+    ids, unknown = tokenize(prompt)
+    assert ", ".join(MEANINGS[i] for i in ids) == ENGLISH[prompt]
+    assert unknown == []
+
+
+@pytest.mark.parametrize(
+    ("meanings", "phrases", "message"),
+    [
+        ({"a": "grandpa", "b": "grandma"}, {}, "'grand' cannot stand for both 'a' and 'b'.*=word"),
+        ({"a": "red"}, {"red": ("a", "a")}, "'red' cannot stand for both 'a' and 'a' 'a'"),
+        ({"a": "red"}, {"red": ()}, "both 'a' and nothing"),
+        ({"a": "red"}, {"blue": ("b",)}, "'blue' shall mean 'b', but there is no such meaning"),
+        ({"a": "red"}, {"one two three": ("a",)}, "must be one word or two words of letters"),
+        ({"a": "red2"}, {}, "must be one word or two"),
+        ({"a": "черн:mushy"}, {}, "names no declension.*hard, stressed"),
+        ({"a": "red"}, {"padding": ("padding",)}, "no such meaning"),
+    ],
+)
+def test_a_vocabulary_that_contradicts_itself_is_refused(meanings, phrases, message) -> None:
+    with pytest.raises(TtiError, match=message):
+        Vocabulary(meanings, phrases)
 
 
 def test_case_yo_decomposition_and_punctuation_do_not_matter() -> None:
@@ -141,15 +222,4 @@ def test_unknown_words_are_reported_in_order() -> None:
 def test_any_text_is_split_without_loss_of_letters(text: str) -> None:
     ids, unknown = tokenize(text)
     assert all(0 < number < VOCAB_SIZE for number in ids)
-    assert all(word[:CUT] not in FORMS for word in unknown)
-
-
-def test_the_page_lists_every_meaning_in_order(repo):
-    page = (repo / "docs" / "vocabulary.md").read_text("utf-8")
-    rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| ")][1:]
-    assert [(int(number), meaning.strip()) for number, meaning, _ in rows] == list(
-        enumerate(MEANINGS)
-    )[1:]
-    for number, _, words in rows:
-        for word in words.split(","):
-            assert tokenize(word) == ([int(number)], [])
+    assert all(word[:CUT] not in FORMS and word not in FORMS for word in unknown)

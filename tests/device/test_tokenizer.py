@@ -65,14 +65,69 @@ def test_a_prompt_without_known_words_is_drawn_and_says_so(encode):
 
 
 def test_latin_look_alikes_are_read_and_named(encode):
-    assert encode("мужчинa c вoлосами") == (
+    assert encode("мyжчина c вoлосами") == (
         [2, 5, 6],
-        ["Latin letters read as Cyrillic in «мужчинa», «c», «вoлосами»"],
+        ["Latin letters read as Cyrillic in «мyжчина», «c», «вoлосами»"],
     )
+    assert encode("мужчинa") == ([2], [])  # beyond the letters that count
 
 
 def test_other_latin_words_are_unknown(encode):
     assert encode("old мужчина") == ([2], ["ignored, not in the vocabulary: «old»"])
+
+
+ENGLISH = {
+    "a": [],
+    "hat": 1,  # all of its letters look like Cyrillic ones
+    "нат": 2,
+    "c": 3,
+    "grandma": 4,
+    "grandpa": 5,
+    "brown": 6,
+    "eyes": 7,
+    "brown eyes": [8, 7],
+    "sungl": [9, 10],
+    "two brown": 11,
+}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "ids"),
+    [
+        ("a hat", [1]),
+        ("HAT c a нат", [1, 3, 2]),
+        ("Grandma, grandpa", [4, 5]),
+        ("brown-eyed", [6]),
+        ("brown eyes", [8, 7]),
+        ("brown, EYES", [8, 7]),
+        ("brown brown eyes eyes", [6, 8, 7, 7]),
+        ("two browns eyes", [11, 7]),
+        ("eyes brown", [7, 6]),
+        ("sunglasses", [9, 10]),
+    ],
+)
+def test_forms_of_two_words_of_whole_words_and_of_several_tokens(tti, prompt, ids):
+    out = bytearray(32)
+    tokenizer = sys.modules["tti.pipeline"].Tokenizer(ENGLISH)
+    n, notes = tokenizer.encode(prompt, out)
+    assert list(out[:n]) == ids
+    assert [note for note in notes if "«eyed»" not in note] == []
+
+
+def test_a_form_of_several_tokens_may_be_cut_at_the_end(tti):
+    ids = bytearray(32)
+    n, notes = (
+        sys.modules["tti.pipeline"].Tokenizer(ENGLISH).encode("hat " * 31 + "sunglasses", ids)
+    )
+    assert n == 32 and ids[31] == 9
+    assert notes == ["only the first 32 known words are used, 1 more were ignored"]
+
+
+def test_words_without_meaning_alone_draw_a_random_face(tti):
+    ids = bytearray(32)
+    n, notes = sys.modules["tti.pipeline"].Tokenizer(ENGLISH).encode("a", ids)
+    assert n == 0
+    assert notes == ["no word of the prompt is known, so the face is a random one"]
 
 
 def test_long_prompts_use_the_first_words(encode):

@@ -73,6 +73,8 @@ METADATA = [  # keys, value, sentence
     (("tokenizer", "forms"), {"девуш": 64}, "no token for «девуш»"),
     (("tokenizer", "forms"), {"девуш": 0}, "no token for «девуш»"),
     (("tokenizer", "forms"), {"девуш": None}, "no token for «девуш»"),
+    (("tokenizer", "forms"), {"девуш": [1, 64]}, "no token for «девуш»"),
+    (("tokenizer", "forms"), {"девуш": [[1]]}, "no token for «девуш»"),
 ]
 
 

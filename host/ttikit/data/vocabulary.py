@@ -1,4 +1,4 @@
-"""The fixed vocabulary of prompts: forms of Russian words and the token ids they stand for.
+"""The fixed vocabulary of prompts: forms of Russian and English words and their token ids.
 
 A prompt becomes tokens in four steps: composed Unicode (NFC) in lower case, ё replaced by е,
 split into words, each word cut to its first five letters. `FORMS` maps such a five-letter form
@@ -6,14 +6,26 @@ to an id; all forms of one meaning share one id. Id 0 is padding. The order of t
 of every trained model: new meanings go to the end, and nothing is ever moved.
 
 The cut is cheap and forgiving of endings, but some words become one: "блондин" and "блондинка",
-"старую" and "старуха", "темнокожий" and "темноволосый", "черного" and "чернокожий".
+"старую" and "старуха", "темнокожий" and "темноволосый", "черного" and "чернокожий". Where that
+hurts, a longer form counts as a whole word ("grandma"), and a form of two words ("brown eyes")
+is found before each of them. A form may stand for several ids ("sunglasses") or for none ("a").
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping
+
+from ttikit.data import english_words
+from ttikit.errors import TtiError
 
 CUT = 5
 """Letters of a word that count."""
+
+WHOLE = "="
+"""Before a word of the tables: all of its letters count."""
+
+Ids = int | list[int]
+Forms = dict[str, Ids]
 
 PADDING = 0
 
@@ -101,46 +113,108 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", text).lower().replace("ё", "е")
 
 
-def _words_of(entry: str) -> list[str]:
-    words = []
+class Vocabulary:
+    """Word forms and the ids that they stand for.
+
+    meanings: the meaning of each id to its words; ids count from 1 in this order. A stem with a
+    declension ("черн:hard") stands for every ending of it. phrases: one or two words to the
+    meanings that they stand for, perhaps none. Raises TtiError for a form that would stand for
+    two things, and for meanings that do not exist.
+    """
+
+    def __init__(
+        self, meanings: Mapping[str, str], phrases: Mapping[str, str | tuple[str, ...]]
+    ) -> None:
+        self.meanings = ("padding", *meanings)
+        self._numbers = {name: i for i, name in enumerate(self.meanings) if i}
+        self.forms: Forms = {}
+        for name, entry in meanings.items():
+            for word in words_of(entry):
+                self._add(form_of(word), self._numbers[name])
+        for text, names in phrases.items():
+            ids = [self._number(text, name) for name in names]
+            self._add(form_of(text), ids[0] if len(ids) == 1 else ids)
+
+    def _number(self, text: str, name: str) -> int:
+        if name not in self._numbers:
+            raise TtiError(f"{text!r} shall mean {name!r}, but there is no such meaning")
+        return self._numbers[name]
+
+    def _add(self, form: str, ids: Ids) -> None:
+        other = self.forms.setdefault(form, ids)
+        if other != ids:
+            raise TtiError(
+                f"{form!r} cannot stand for both {self._name(other)} and {self._name(ids)}: only "
+                f"the first {CUT} letters of a word count, unless it is written {WHOLE}word"
+            )
+
+    def _name(self, ids: Ids) -> str:
+        return " ".join(repr(self.meanings[i]) for i in as_ids(ids)) or "nothing"
+
+    def __len__(self) -> int:
+        """Number of ids, padding included."""
+        return len(self.meanings)
+
+    def tokenize(self, text: str) -> tuple[list[int], list[str]]:
+        """Token ids of a prompt, in order, and the words that the vocabulary lacks."""
+        ids: list[int] = []
+        unknown: list[str] = []
+        words = _WORD.findall(normalise(text))
+        while words:
+            pair = " ".join(word[:CUT] for word in words[:2])
+            if len(words) > 1 and pair in self.forms:
+                ids += as_ids(self.forms[pair])
+                del words[:2]
+                continue
+            word = words.pop(0)
+            found = self.forms.get(word, self.forms.get(word[:CUT]))
+            if found is None:
+                unknown.append(word)
+            else:
+                ids += as_ids(found)
+        return ids, unknown
+
+
+def as_ids(ids: Ids) -> list[int]:
+    """The ids of a form as a list."""
+    return [ids] if isinstance(ids, int) else ids
+
+
+def words_of(entry: str) -> Iterator[str]:
+    """The words of an entry of the tables, declensions written out."""
     for item in entry.split():
         stem, _, declension = item.partition(":")
-        if declension:
-            words += [stem + ending for ending in _ENDINGS[declension].split()]
-        else:
-            words.append(stem)
-    return words
+        if declension and declension not in _ENDINGS:
+            known = ", ".join(_ENDINGS)
+            raise TtiError(f"{item!r} names no declension: after the colon comes one of {known}")
+        yield from (stem + ending for ending in _ENDINGS.get(declension, "").split() or [""])
 
 
-def _build_forms() -> dict[str, int]:
-    forms: dict[str, int] = {}
-    for number, (meaning, entry) in enumerate(_MEANINGS.items(), start=PADDING + 1):
-        for word in _words_of(entry):
-            form = normalise(word)[:CUT]
-            if forms.setdefault(form, number) != number:
-                raise AssertionError(f"{form!r} of {meaning!r} already stands for {forms[form]}")
-    return forms
+def form_of(text: str) -> str:
+    """The form of one word or of two: cut to five letters, or whole after "="."""
+    words = normalise(text).split()
+    if not 1 <= len(words) <= 2 or not all(_WORD.fullmatch(w.removeprefix(WHOLE)) for w in words):
+        raise TtiError(f"{text!r} must be one word or two words of letters")
+    if len(words) == 1 and words[0].startswith(WHOLE):
+        return words[0].removeprefix(WHOLE)
+    return " ".join(word[:CUT] for word in words)
 
-
-FORMS: dict[str, int] = _build_forms()
-"""Five-letter form to token id."""
-
-MEANINGS: tuple[str, ...] = ("padding", *_MEANINGS)
-"""English name of each id."""
-
-VOCAB_SIZE = len(MEANINGS)
-"""Number of ids, padding included; at most 64."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 
+FACES = Vocabulary(
+    {name: f"{words} {english_words.WORDS.get(name, '')}" for name, words in _MEANINGS.items()},
+    english_words.PHRASES,
+)
+"""The vocabulary of the shipped model."""
 
-def tokenize(text: str) -> tuple[list[int], list[str]]:
-    """Token ids of a prompt, in order, and the words that the vocabulary lacks."""
-    ids, unknown = [], []
-    for word in _WORD.findall(normalise(text)):
-        number = FORMS.get(word[:CUT])
-        if number is None:
-            unknown.append(word)
-        else:
-            ids.append(number)
-    return ids, unknown
+FORMS: Forms = FACES.forms
+"""Form to token id or ids."""
+
+MEANINGS: tuple[str, ...] = FACES.meanings
+"""English name of each id."""
+
+VOCAB_SIZE = len(FACES)
+"""Number of ids, padding included; at most 64."""
+
+tokenize = FACES.tokenize

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ttikit.data.vocabulary import Ids
 from ttikit.export import decoder, tables
 from ttikit.export.quantize import linear
 from ttikit.model_file import Tensor
@@ -44,7 +45,7 @@ def depth(state: State, part: str) -> int:
     )
 
 
-def metadata(state: State, forms: Mapping[str, int], about: Mapping[str, Any]) -> dict[str, Any]:
+def metadata(state: State, forms: Mapping[str, Ids], about: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the device package reads from the file, and `about` for people."""
     return {
         "format": FORMAT,

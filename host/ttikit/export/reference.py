@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch
 from rich.progress import track
 
 from ttikit import simulator
+from ttikit.data.vocabulary import Ids
 from ttikit.errors import TtiError
 from ttikit.training.autoencoder import load_autoencoder, to_pixels
 from ttikit.training.diffusion import load_diffusion
@@ -58,12 +59,12 @@ def board_noise(seed: int) -> torch.Tensor:
     return torch.from_numpy(patches.reshape(1, 16, 16, 4).copy())
 
 
-def tokens(texts: Sequence[str], forms: dict[str, int]) -> np.ndarray:
+def tokens(texts: Sequence[str], forms: Mapping[str, Ids]) -> np.ndarray:
     """Return int64 (N, 32): the ids that the board's tokenizer gives each text."""
     return np.stack(list(_encoded(texts, forms)))
 
 
-def _encoded(texts: Sequence[str], forms: dict[str, int]) -> Iterator[np.ndarray]:
+def _encoded(texts: Sequence[str], forms: Mapping[str, Ids]) -> Iterator[np.ndarray]:
     simulator.install()
     tokenizer = importlib.import_module("tti.tokenizer")
     encoder = tokenizer.Tokenizer(forms)

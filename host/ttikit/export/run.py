@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ttikit.data.vocabulary import FORMS
+from ttikit.data.vocabulary import FORMS, Ids
 from ttikit.export.decoder import LatentScale, activation_scales
 from ttikit.export.reference import FloatModel, prompts, tokens
 from ttikit.training.checkpoint import load_tensors
@@ -25,7 +26,7 @@ class Calibrated:
     decoder: dict[str, np.ndarray]
     scales: dict[str, np.ndarray]
     latent: LatentScale
-    forms: dict[str, int]
+    forms: Mapping[str, Ids]
     percentile: float
     trained: dict[str, Any]
 
