@@ -34,6 +34,11 @@ def pictures() -> np.ndarray:
 
 @pytest.fixture
 def cache() -> LatentCache:
+    """A fresh `small_cache`."""
+    return small_cache()
+
+
+def small_cache() -> LatentCache:
     """40 pictures of two kinds, told apart by one attribute, as latents (40, 8, 8, 4)."""
     random = torch.Generator().manual_seed(3)
     labels = (torch.arange(40) % 2).to(torch.uint8)[:, None]

@@ -72,6 +72,6 @@ def test_a_checkpoint_without_a_balance_goes_on_evenly(cache, tmp_path, monkeypa
     del counters["extra"]["balance"]
     diffusion.save_tensors(tmp_path / NAME, tensors, counters)
     seen = []
-    monkeypatch.setattr(diffusion.DiffusionTask, "balance", lambda task, most: seen.append(most))
+    monkeypatch.setattr(diffusion.Batches, "balance", lambda task, most: seen.append(most))
     diffusion.train_diffusion(cache, captions, settings, config=SMALL)
     assert seen == [1.0]

@@ -1,4 +1,4 @@
-"""`ttikit train autoencoder|latents|diffusion|sample`: from pictures to trained weights."""
+"""`ttikit train …`: from pictures to trained weights, and to the judge of pictures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ttikit.errors import TtiError
+
 if TYPE_CHECKING:
     from ttikit.training.autoencoder import Pictures
     from ttikit.training.latents import Labels
     from ttikit.training.loop import Settings
 
 app = typer.Typer(
-    help="Train the model's parts, in this order: autoencoder, latents, diffusion.",
+    help="Train the model's parts, in this order: autoencoder, latents, diffusion, distil.",
     no_args_is_help=True,
 )
 
@@ -140,6 +142,37 @@ def diffusion(
 
 
 @app.command()
+def distil(
+    latents: Annotated[Path, typer.Option("--latents", help="Cache from `ttikit train latents`.")],
+    teacher: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
+    out: Out,
+    minutes: Minutes = None,
+    samples: Samples = None,
+    finish_minutes: Finish = None,
+    device: Device = "auto",
+    batch: Batch = None,
+    rate: Rate = 1e-3,
+    seed: Seed = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Teach a copy of a trained model to need one pass per step, and few steps; 1 hour."""
+    from ttikit.data.captions import token_batch
+    from ttikit.training.distillation import train_distilled
+    from ttikit.training.latents import load_cache
+    from ttikit.training.loop import pick_device, prepare_cpu
+
+    prepare_cpu(threads)
+    chosen = pick_device(device)
+    settings = _settings(
+        out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 60.0,
+        finish_minutes, seed,
+    )  # fmt: skip
+    result = train_distilled(load_cache(latents), token_batch, teacher, settings, rate, chosen)
+    _report(result, as_json, out)
+
+
+@app.command()
 def sample(
     prompt: Annotated[list[str], typer.Option("--prompt", help="Russian prompt; repeat it.")],
     diffusion: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
@@ -165,6 +198,45 @@ def sample(
     pictures = sample(model, mean, std, decoder, tokens, numbers, steps, guidance)
     save_png(out, sheet(pictures))
     print(out)
+
+
+@app.command()
+def classifier(
+    data: Annotated[Path | None, typer.Option("--data", help="Folder with the renders.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the run; an old run there resumes.")
+    ] = None,
+    autoencoder: AutoencoderFile = Path("models/float16/autoencoder.safetensors"),
+    report: Annotated[
+        bool, typer.Option("--report", help="Only print the figures: of --out, or as shipped.")
+    ] = False,
+    minutes: Minutes = None,
+    samples: Samples = None,
+    finish_minutes: Finish = None,
+    device: Device = "auto",
+    batch: Batch = None,
+    rate: Rate = 5e-3,
+    seed: Seed = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Train the judge of `ttikit evaluate`; 12 minutes by default. Ctrl-C saves."""
+    from ttikit.evaluate.classifier_report import print_figures
+
+    if report:
+        print_figures(out, as_json)
+        return
+    if data is None or out is None:
+        raise TtiError("give --data and --out to train, or --report to see the figures")
+    from ttikit.data.dataset import FaceDataset
+    from ttikit.evaluate.classifier_training import train_classifier
+    from ttikit.training.loop import pick_device, prepare_cpu
+
+    prepare_cpu(threads)
+    settings = _settings(out, batch or 128, minutes, samples, 12.0, finish_minutes, seed)
+    train, held_out = FaceDataset(data, "train"), FaceDataset(data, "held-out")
+    train_classifier(train, held_out, autoencoder, settings, rate, pick_device(device))
+    print_figures(out, as_json)
 
 
 def _held_out(data: Path) -> tuple[Pictures, Labels]:

@@ -6,20 +6,19 @@ al. 2024). One prompt in nine is hidden behind the learned ``null`` vector, for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ttikit.errors import TtiError
-from ttikit.training.balance import MOST, Draw, picture_weights
+from ttikit.training.balance import MOST
+from ttikit.training.batches import Batches, Captions
 from ttikit.training.checkpoint import load_tensors, save_tensors
 from ttikit.training.latents import LatentCache
-from ttikit.training.loop import Counters, Settings, Trainer, generator
+from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import ModelConfig, TextToLatent
 from ttikit.training.optim import Average, Schedule, build_optimisers
 
@@ -29,9 +28,6 @@ DECAY = 0.75  # share of the run over which the rate falls to zero: long and str
 CHECKED = 128  # held-out pictures behind the held-out loss
 # Embeddings, first and last layers and the modulation: AdamW; matrices of the blocks: Muon.
 PLAIN = ("text.embed", "text.proj", "dit.patch", "dit.time", "dit.adaln", "dit.final")
-
-# labels (N, attributes) uint8, random numbers → token ids (N, length), padded with 0
-Captions = Callable[[NDArray[np.uint8], np.random.Generator], NDArray[np.int64]]
 
 
 def logit_normal(count: int, random: torch.Generator) -> Tensor:
@@ -56,49 +52,25 @@ def flow_loss(
 
 
 class DiffusionTask:
-    """Draws batches from a latent cache; everything is a function of (seed, step)."""
+    """Loss of the rectified flow on batches and on held-out pictures."""
 
-    def __init__(
-        self, model: TextToLatent, cache: LatentCache, captions: Captions, settings: Settings
-    ) -> None:
-        self.model, self.captions, self.settings = model, captions, settings
-        self.device = next(model.parameters()).device
-        self.labels = cache.labels.numpy()
-        self.cache = cache.to(self.device)
-        self.draw = Draw(len(cache))
-        self._held_out = self._prepare_held_out() if len(cache.held_out) else None
-
-    def balance(self, most: float) -> None:
-        """From now on draw pictures with a rare attribute up to ``most`` times as often."""
-        weights = picture_weights(self.labels, self.cache.attributes, most)
-        self.draw = Draw(len(self.cache), weights)
+    def __init__(self, model: TextToLatent, batches: Batches) -> None:
+        self.model, self.batches = model, batches
+        self._held_out = self._prepare_held_out() if len(batches.cache.held_out) else None
 
     def loss(self, counters: Counters) -> dict[str, Tensor]:
-        """Loss of one batch of ``settings.batch`` pictures with fresh captions."""
-        batch, device = self.settings.batch, self.device
-        random = generator(counters, device)
-        rng = np.random.default_rng((counters.seed, counters.step))
-        which = self.draw(rng, batch)
-        mirrored = torch.from_numpy(rng.random(batch) < 0.5).to(device)
-        dropped = torch.from_numpy(rng.random(batch) < DROP).to(device)
-        tokens = self._tokens(self.labels[which], rng)
-        x0 = self.cache.standardised(torch.from_numpy(which).to(device), mirrored)
-        noise = torch.randn(x0.shape, generator=random, device=device)
-        t = logit_normal(batch, random)
-        return {"loss": flow_loss(self.model, x0, tokens, dropped, t, noise)}
-
-    def _tokens(self, labels: NDArray[np.uint8], rng: np.random.Generator) -> Tensor:
-        """Captions as token ids, without the padding that no row of the batch needs."""
-        tokens = self.captions(labels, rng)
-        longest = int((tokens != 0).sum(1).max())
-        return torch.from_numpy(np.ascontiguousarray(tokens[:, :longest])).to(self.device)
+        """Loss of one batch with fresh captions."""
+        drawn = self.batches.draw(counters, DROP)
+        t = logit_normal(len(drawn.x0), drawn.random)
+        loss = flow_loss(self.model, drawn.x0, drawn.tokens, drawn.dropped, t, drawn.noise)
+        return {"loss": loss}
 
     def _prepare_held_out(self) -> tuple[Tensor, ...]:
-        cache, device = self.cache, self.device
+        cache, device = self.batches.cache, self.batches.device
         random = torch.Generator(device).manual_seed(1)
         x0 = (cache.held_out[:CHECKED].float() - cache.mean) / cache.std
         labels = cache.held_out_labels[:CHECKED].cpu().numpy()
-        tokens = self._tokens(labels, np.random.default_rng(1))
+        tokens = self.batches.tokens(labels, np.random.default_rng(1))
         dropped = torch.zeros(len(x0), dtype=torch.bool, device=device)
         noise = torch.randn(x0.shape, generator=random, device=device)
         return x0, tokens, dropped, logit_normal(len(x0), random), noise
@@ -135,7 +107,8 @@ def train_diffusion(
     torch.manual_seed(settings.seed)
     model = TextToLatent(config).to(device)
     average = Average(model)
-    task = DiffusionTask(model, cache, captions, settings)
+    batches = Batches(cache, captions, settings.batch, device)
+    task = DiffusionTask(model, batches)
 
     def export() -> None:
         counted = {"samples": trainer.counters.samples, "pictures": len(cache)}
@@ -166,7 +139,7 @@ def train_diffusion(
             )
     trainer.counters.extra["autoencoder"] = cache.autoencoder
     trainer.counters.extra["balance"] = begun if balance is None else balance
-    task.balance(trainer.counters.extra["balance"])
+    batches.balance(trainer.counters.extra["balance"])
     trainer.run()
     return task.held_out_loss(average.values)
 
