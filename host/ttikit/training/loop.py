@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -18,10 +17,11 @@ from torch import Tensor, nn
 
 from ttikit.errors import TtiError
 from ttikit.training.checkpoint import load_checkpoint, save_checkpoint
+from ttikit.training.journal import Journal
 from ttikit.training.optim import Average, Schedule
-from ttikit.training.plot import plot_log
+from ttikit.training.world import ALONE, World, gradients, is_one_of_many, own_device
 
-LOG = "log.jsonl"
+ECHO = 3.0  # seconds within which a signal under torchrun arrives once more from torchrun itself
 Loss = Callable[["Counters"], dict[str, Tensor]]
 Check = Callable[[], dict[str, float]]
 
@@ -70,6 +70,8 @@ class Settings:
     save_seconds: float = 60.0
     log_seconds: float = 10.0
     clip: float = 1.0  # limit of the gradient's norm
+    world: World = ALONE  # all processes of the run; ``batch`` is that of all of them together
+    look_every: int | None = None  # steps between looks at the numbers; by default 50 on a GPU
 
 
 class Trainer:
@@ -94,8 +96,13 @@ class Trainer:
         self.model, self.optimisers, self.average = model, list(optimisers), average
         self.schedule, self.loss, self.settings = schedule, loss, settings
         self.counters = Counters(seed=settings.seed)
+        self.world = settings.world
+        self.world.check(settings.batch)
+        self.journal = Journal(settings.out, self.world.leads)
+        on_gpu = any(parameter.is_cuda for parameter in model.parameters())
+        self._look_every = settings.look_every or (50 if on_gpu else 1)
         self._stop = False
-        self._tail: list[dict[str, float]] = []
+        self._stopped_at = 0.0
 
     def resume(self) -> bool:
         """Continue from the newest sound checkpoint, if there is one."""
@@ -111,13 +118,20 @@ class Trainer:
         return True
 
     def save(self) -> None:
-        """Write a checkpoint now, and what ``check`` finds into the log."""
-        out = self.settings.out
-        save_checkpoint(out, self.model, self.average, self.optimisers, asdict(self.counters))
+        """Write a checkpoint now, and what ``check`` finds into the log.
+
+        Raises `TtiError` and keeps the old checkpoint if a number is not finite.
+        """
+        self.journal.settle()
+        self.world.align(self.model.parameters())
+        if not self.world.leads:
+            return
+        out, counters = self.settings.out, self.counters
+        save_checkpoint(out, self.model, self.average, self.optimisers, asdict(counters))
         found = self.check() if self.check is not None else {}
         if found:
-            self._append({"samples": self.counters.samples, **found})
-        plot_log(out / LOG, out / "loss.png")
+            self.journal.append({"samples": counters.samples, **found})
+        self.journal.plot()
 
     def run(self) -> bool:
         """Train; true when the budget is used up, false when a signal ended it before.
@@ -129,8 +143,9 @@ class Trainer:
             counters.finish_from = counters.seconds
             counters.finish_for = 60 * budget.finish_minutes
         handlers = self._catch_signals()
+        self.world.align(self.model.parameters())
         try:
-            with _progress() as bar:
+            with _progress(self.world.leads) as bar:
                 self._steps(bar)
         finally:
             for number, handler in handlers.items():
@@ -141,8 +156,14 @@ class Trainer:
     def _steps(self, bar: Progress) -> None:
         task = bar.add_task("", total=1.0, note="")
         saved = logged = last = time.monotonic()
-        samples = self.counters.samples
-        while not self._stop and self._used() < 1:
+        samples, due = self.counters.samples, False
+        while True:
+            stop, save = self._agree(due)
+            if stop:
+                return
+            if save:
+                self.save()
+                saved = last = time.monotonic()
             self._step()
             now = time.monotonic()
             self.counters.seconds += now - last
@@ -151,9 +172,22 @@ class Trainer:
                 speed = (self.counters.samples - samples) / max(now - logged, 1e-9)
                 logged, samples = now, self.counters.samples
                 bar.update(task, completed=self._used(), note=self._log(speed))
-            if now - saved >= self.settings.save_seconds:
-                self.save()
-                saved = last = time.monotonic()
+            due = now - saved >= self.settings.save_seconds
+
+    def _agree(self, due: bool) -> tuple[bool, bool]:
+        """Whether all processes stop now, and whether a checkpoint is written now.
+
+        A stop asked of any process stops all; time and checkpoints go by the first one's clock.
+        """
+        counters = self.counters
+        rows = self.world.gather([self._stop, counters.seconds, due, counters.step])
+        _, counters.seconds, save, step = rows[0]
+        if any(row[3] != step for row in rows):
+            raise TtiError(
+                f"the processes found different checkpoints in {self.settings.out}; "
+                f"--out must be a folder that all of them share"
+            )
+        return any(row[0] for row in rows) or self._used() >= 1, bool(save)
 
     def _step(self) -> None:
         """One update. The counters change last, when nothing can fail any more."""
@@ -166,18 +200,16 @@ class Trainer:
             optimiser.zero_grad(set_to_none=True)
         values = self.loss(counters)
         values["loss"].backward()
+        values = {name: value.detach().clone() for name, value in values.items()}
+        self.world.mean([*gradients(self.model), *values.values()])
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
-        numbers = {name: value.item() for name, value in values.items()}
-        if not all(map(_finite, (*numbers.values(), norm.item()))):
-            raise TtiError(
-                f"the loss is no longer a number at step {counters.step}; "
-                f"resume with a smaller --rate (the checkpoint before it is unharmed)"
-            )
+        self.journal.note(counters.step, rate, {**values, "norm": norm})
+        if (counters.step + 1) % self._look_every == 0:
+            self.journal.settle()
         for optimiser in self.optimisers:
             optimiser.step()
         if self.average is not None:
             self.average.update(self.model, counters.step + 1)
-        self._tail.append({**numbers, "norm": norm.item(), "rate": rate})
         counters.step += 1
         counters.samples += self.settings.batch
 
@@ -201,10 +233,7 @@ class Trainer:
     def _log(self, speed: float) -> str:
         """Append the means since the last line to the log; text of the progress line."""
         counters = self.counters
-        means = {
-            name: sum(row[name] for row in self._tail) / len(self._tail) for name in self._tail[0]
-        }
-        self._tail.clear()
+        means = self.journal.means()
         line = {
             "step": counters.step,
             "samples": counters.samples,
@@ -212,18 +241,13 @@ class Trainer:
             "samples_per_s": round(speed, 1),
             **{name: float(f"{value:.5g}") for name, value in means.items()},
         }
-        self._append(line)
+        self.journal.append(line)
         used = self._used()
         left = self._seconds_left(speed)
         return (
             f"{100 * used:5.1f}%  {counters.samples:,} samples  {speed:.1f}/s  "
             f"loss {means['loss']:.4f}  {int(left // 60)} min {int(left % 60):02d} s left"
         )
-
-    def _append(self, row: dict[str, float]) -> None:
-        self.settings.out.mkdir(parents=True, exist_ok=True)
-        with (self.settings.out / LOG).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
 
     def _seconds_left(self, speed: float) -> float:
         budget, counters = self.settings.budget, self.counters
@@ -240,31 +264,34 @@ class Trainer:
         """First Ctrl-C or SIGTERM: finish the step and save. A second one: stop at once."""
 
         def ask(number: int, frame: FrameType | None) -> None:
-            if self._stop:
+            now = time.monotonic()
+            if self._stop and not (self.world.size > 1 and now - self._stopped_at < ECHO):
                 raise KeyboardInterrupt
-            self._stop = True
+            self._stop, self._stopped_at = True, now
 
         numbers = (signal.SIGINT, signal.SIGTERM)
         return {number: signal.signal(number, ask) for number in numbers}
 
 
-def _finite(value: float) -> bool:
-    return value == value and abs(value) != float("inf")
+def _progress(shown: bool) -> Progress:
+    columns = TextColumn("{task.fields[note]}"), BarColumn(), TimeElapsedColumn()
+    return Progress(*columns, disable=not shown)
 
 
-def _progress() -> Progress:
-    return Progress(TextColumn("{task.fields[note]}"), BarColumn(), TimeElapsedColumn())
+def pick_device(name: str, shared: bool = False) -> torch.device:
+    """ "auto", "cpu" or "cuda" as a device; raises `TtiError` if it is not there.
 
-
-def pick_device(name: str) -> torch.device:
-    """ "auto", "cpu" or "cuda" as a device; raises `TtiError` if it is not there."""
+    ``shared`` says that the command can be run by ``torchrun``; each process has its own GPU then.
+    """
     if name not in ("auto", "cpu", "cuda"):
         raise TtiError(f"--device {name} is unknown; choose auto, cpu or cuda")
+    if is_one_of_many() and not shared:
+        raise TtiError("only diffusion is trained by several processes; start this one alone")
     if name == "cuda" and not torch.cuda.is_available():
         raise TtiError("torch finds no CUDA device; use --device cpu")
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.device(name)
+    return own_device(name)
 
 
 def generator(counters: Counters, device: torch.device) -> torch.Generator:
