@@ -22,8 +22,8 @@ from ttikit.training.checkpoint import (  # noqa: E402
     load_tensors,
     save_tensors,
 )
-from ttikit.training.latents import build_cache, load_cache  # noqa: E402
 from ttikit.training.journal import LOG  # noqa: E402
+from ttikit.training.latents import build_cache, load_cache  # noqa: E402
 from ttikit.training.loop import Budget, Settings, Trainer  # noqa: E402
 from ttikit.training.models import Autoencoder, TextToLatent  # noqa: E402
 from ttikit.training.optim import Average, Muon, Schedule, orthogonalise  # noqa: E402

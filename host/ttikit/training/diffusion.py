@@ -21,6 +21,7 @@ from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import ModelConfig, TextToLatent
 from ttikit.training.optim import Average, Schedule, build_optimisers
+from ttikit.training.speed import Forward, Speed, autocast, compiled, speed_for
 
 EXPORT = "export.safetensors"
 DROP = 0.11  # share of prompts that are hidden
@@ -42,11 +43,11 @@ def logit_normal(count: int, random: torch.Generator) -> Tensor:
 
 
 def flow_loss(
-    model: TextToLatent, x0: Tensor, tokens: Tensor, dropped: Tensor, t: Tensor, noise: Tensor
+    model: Forward, x0: Tensor, tokens: Tensor, dropped: Tensor, t: Tensor, noise: Tensor
 ) -> Tensor:
     """Mean squared error of the velocity; x0, noise (B, 16, 16, 4), t (B,), tokens (B, length)."""
     mix = t[:, None, None, None]
-    with torch.autocast(x0.device.type, torch.bfloat16, enabled=x0.is_cuda):
+    with autocast(x0.device):
         velocity = model((1 - mix) * x0 + mix * noise, t, tokens, dropped)
     return (velocity.float() - (noise - x0)).square().mean()
 
@@ -56,14 +57,23 @@ class DiffusionTask:
 
     def __init__(self, model: TextToLatent, batches: Batches) -> None:
         self.model, self.batches = model, batches
+        self.forward: Forward = model
         self._held_out = self._prepare_held_out() if len(batches.cache.held_out) else None
 
+    def speed_up(self, speed: Speed, counters: Counters) -> None:
+        """Do what ``speed`` asks for; the step of ``counters`` is a trial run."""
+        if speed.captions:
+            self.batches.prepare_captions(speed.captions, counters.seed, speed.processes)
+        self.forward = compiled(self.model, speed.backend, lambda fast: self._loss(fast, counters))
+
     def loss(self, counters: Counters) -> dict[str, Tensor]:
-        """Loss of one batch with fresh captions."""
+        """Loss of one batch."""
+        return {"loss": self._loss(self.forward, counters)}
+
+    def _loss(self, forward: Forward, counters: Counters) -> Tensor:
         drawn = self.batches.draw(counters, DROP)
-        t = logit_normal(len(drawn.x0), drawn.random)
-        loss = flow_loss(self.model, drawn.x0, drawn.tokens, drawn.dropped, t, drawn.noise)
-        return {"loss": loss}
+        t = self.batches.mine(logit_normal(self.batches.size, drawn.random))
+        return flow_loss(forward, drawn.x0, drawn.tokens, drawn.dropped, t, drawn.noise)
 
     def _prepare_held_out(self) -> tuple[Tensor, ...]:
         cache, device = self.batches.cache, self.batches.device
@@ -95,11 +105,14 @@ def train_diffusion(
     device: torch.device | None = None,
     config: ModelConfig | None = None,
     balance: float | None = None,
+    speed: Speed | None = None,
 ) -> dict[str, float]:
     """Train (or resume) into ``settings.out``; returns the held-out loss of the averaged weights.
 
     ``balance`` is how many times as often the rarest pictures are drawn; by default what the run
-    began with, `balance.MOST` for a new one, 1 for one that knows nothing of it.
+    began with, `balance.MOST` for a new one, 1 for one that knows nothing of it. ``speed`` is
+    what suits the device by default. With several processes (``settings.world``) all of them call
+    this; the first one writes.
 
     ``export.safetensors`` with the averaged weights is rewritten with every checkpoint.
     """
@@ -107,7 +120,7 @@ def train_diffusion(
     torch.manual_seed(settings.seed)
     model = TextToLatent(config).to(device)
     average = Average(model)
-    batches = Batches(cache, captions, settings.batch, device)
+    batches = Batches(cache, captions, settings.batch, device, settings.world)
     task = DiffusionTask(model, batches)
 
     def export() -> None:
@@ -140,6 +153,7 @@ def train_diffusion(
     trainer.counters.extra["autoencoder"] = cache.autoencoder
     trainer.counters.extra["balance"] = begun if balance is None else balance
     batches.balance(trainer.counters.extra["balance"])
+    task.speed_up(speed or speed_for(device, settings.world.size), trainer.counters)
     trainer.run()
     return task.held_out_loss(average.values)
 
