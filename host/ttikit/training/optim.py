@@ -94,6 +94,20 @@ def build_optimisers(
     ]
 
 
+RATE, RATE_BATCH, RATE_GAIN = 3e-3, 64, 4.0
+
+
+def scaled_rate(batch: int) -> float:
+    """Highest rate for a batch of that many samples: 3e-3·sqrt(batch / 64), at most 1.2e-2.
+
+    The noise of a gradient's mean falls with the root of the batch, and so Adam's rate may rise
+    with it (Malladi et al. 2022, "On the SDEs and scaling rules for adaptive gradient methods").
+    Muon's updates have a fixed size as well, but one of 1.2e-2 already turns a matrix of 192
+    channels by about 2 % in a step: hence the limit.
+    """
+    return RATE * min(math.sqrt(batch / RATE_BATCH), RATE_GAIN)
+
+
 @dataclass(frozen=True)
 class Schedule:
     """Learning rate over the budget of a run: warm-up, full rate, decay to zero.
