@@ -140,7 +140,7 @@ class Evaluation:
         """Choose the pictures of the sheets. Comes after `follow`."""
         full = self._drawn[FULL]
         grids = self.sheets.grids
-        grids["prompts"] = _four_blocks(full[:, : min(3, full.shape[1])])
+        grids["prompts"] = _four_blocks(full[:, : min(4, full.shape[1])])
         chosen = np.linspace(0, len(full) - 1, min(8, len(full))).astype(int)
         for name, settings in (("steps", steps), ("guidance", guidances)):
             grids[name] = np.stack([self._drawn[one][chosen, 0] for one in settings])
