@@ -62,6 +62,9 @@ OWN_ATTRIBUTES = (
 )
 ATTRIBUTES = CELEBA_ATTRIBUTES + OWN_ATTRIBUTES
 INDEX = {name: i for i, name in enumerate(ATTRIBUTES)}
+UNKNOWN = 255
+"""A label that the source of a picture does not give; all others are 0 or 1."""
+
 HAIR_COLOURS = ("Black_Hair", "Brown_Hair", "Blond_Hair", "Gray_Hair", "Red_Hair")
 
 Attributes = dict[str, int]

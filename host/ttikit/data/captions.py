@@ -1,38 +1,42 @@
-"""Russian captions from labels, different at every call.
+"""Captions from labels in Russian and English, different at every call.
 
 A caption names the person (мужчина, девушка, дедушка ...), some of the attributes and sometimes
 what is missing (без бороды). Which ones, in which words, in which order and how many is drawn
-anew each time, so that a model learns single words as well as long descriptions.
+anew each time, so that a model learns single words as well as long descriptions. English captions
+have the same token ids as Russian ones in the order of English.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ttikit.data.attributes import ATTRIBUTES
-from ttikit.data.facts import Fact, Noun, Plan, Tail, make_plan
-from ttikit.data.grammar import FEMININE, GENITIVE, NOMINATIVE, Inflected, Phrase, phrase, phrases
+from ttikit.data.english import ENGLISH
+from ttikit.data.facts import Plan, make_plan
+from ttikit.data.grammar import FEMININE, GENITIVE, NOMINATIVE, Inflected, Phrase
+from ttikit.data.russian import RUSSIAN
 from ttikit.data.vocabulary import PADDING
+from ttikit.data.wording import Draw, Fact, Noun, Tail, Wording
 
 MAX_WORDS = 24
-"""No caption has more words."""
+"""No caption has more tokens."""
+
+ENGLISH_SHARE = 0.25
+"""Share of English captions."""
 
 _DRAWS = 192
 _MOST_ADJECTIVES = 3
-_PREFIXES = phrases(("портрет", "фото", "лицо"))
-_BLURRED = phrases(("размытое фото", "нечеткое фото", "размытый портрет", "расплывчатое фото"))
-_AND = phrase("и")
 _VERBOSITY = (0.12, 0.3, 0.55, 0.8, 1.0)
 
-Draw = Callable[[], float]
 T = TypeVar("T")
 
 
 @lru_cache(maxsize=1 << 17)
-def _plan(labels: bytes) -> Plan:
-    return make_plan(dict(zip(ATTRIBUTES, labels, strict=True)))
+def _plan(labels: bytes, english: bool) -> Plan:
+    named = dict(zip(ATTRIBUTES, labels, strict=True))
+    return make_plan(named, ENGLISH if english else RUSSIAN)
 
 
 def _pick(options: Sequence[T], draw: Draw) -> T:
@@ -71,18 +75,18 @@ def _compose(plan: Plan, draw: Draw) -> list[Phrase]:
     """Draw a caption as a list of phrases."""
     case = NOMINATIVE
     start: list[Phrase] = []
+    wording = plan.wording
     if plan.blurred and draw() < 0.95:
-        start, case = [_pick(_BLURRED, draw)], GENITIVE
+        start, case = [_pick(wording.blurred, draw)], GENITIVE
     elif draw() < 0.12:
-        start, case = [_pick(_PREFIXES, draw)], GENITIVE
+        start, case = [_pick(wording.prefixes, draw)], GENITIVE
     noun, _, tells_age = _weighted(plan.nouns, draw)
     named = [noun(case, plan.gender)]
     adjectives: list[Inflected] = []
     tails: list[Tail] = []
     verb: list[Phrase] = []
-    if draw() < (0.12 if tells_age else plan.age_share):
+    if draw() < (0.12 if tells_age else plan.age_share) and plan.ages:
         adjectives.append(_pick(plan.ages, draw))
-    alone = False
     for fact in _choose_facts(plan, draw):
         option = _pick(fact.options, draw)
         if isinstance(option, Inflected):
@@ -90,7 +94,8 @@ def _compose(plan: Plan, draw: Draw) -> list[Phrase]:
                 # "блондинка" stands alone, "блондин" follows "мужчина"
                 alone = plan.gender == FEMININE and draw() < 0.7
                 own = option(case, plan.gender)
-                named = [own] if alone else [*named, own]
+                both = [*named, own] if wording.follows else [own, *named]
+                named = [own] if alone else both
             elif len(adjectives) < _MOST_ADJECTIVES:
                 adjectives.append(option)
         else:
@@ -103,7 +108,8 @@ def _compose(plan: Plan, draw: Draw) -> list[Phrase]:
     _shuffle(adjectives, draw)
     inflected = [word(case, plan.gender) for word in adjectives]
     fixed = sum(len(piece.tokens) for piece in start + inflected + named + verb)
-    return start + _arrange(inflected, named, _fitting(tails, MAX_WORDS - fixed), draw) + verb
+    rest = _arrange(inflected, named, _fitting(tails, MAX_WORDS - fixed), wording, draw)
+    return wording.begin(start, rest + verb)
 
 
 def _fitting(tails: list[Tail], words: int) -> list[Tail]:
@@ -119,44 +125,62 @@ def _fitting(tails: list[Tail], words: int) -> list[Tail]:
 
 
 def _arrange(
-    adjectives: list[Phrase], named: list[Phrase], tails: list[Tail], draw: Draw
+    adjectives: list[Phrase],
+    named: list[Phrase],
+    tails: list[Tail],
+    wording: Wording,
+    draw: Draw,
 ) -> list[Phrase]:
     """Adjectives, noun and tails in one of the orders that people use."""
     joined: list[Phrase] = []
     for i, tail in enumerate(tails):
         if i and i == len(tails) - 1 and draw() < 0.4:
-            joined.append(_AND)
+            joined.append(wording.conjunction)
         joined += tail
     order = draw()
     if order < 0.04 and (adjectives or joined):
         return adjectives + joined
-    if order < 0.10:
+    if order < 0.10 and wording.follows:
         return named + adjectives + joined
-    if order < 0.13:
+    if order < 0.13 and wording.follows:
         return joined + adjectives + named
     return adjectives + named + joined
 
 
-def caption(labels: Mapping[str, int], rng: np.random.Generator) -> str:
-    """One caption for labels by name; missing names count as 0.
+def _draw_caption(labels: bytes, draws: list[float], english: float) -> list[Phrase]:
+    # the last draw decides the language, so that the others stay those of a Russian caption
+    plan = _plan(labels, draws.pop() < english)
+    return _compose(plan, iter(draws).__next__)
 
-    Raises KeyError for a name that is no attribute.
+
+def caption(
+    labels: Mapping[str, int], rng: np.random.Generator, english: float = ENGLISH_SHARE
+) -> str:
+    """One caption for labels by name, 0, 1 or `UNKNOWN`; missing names count as 0.
+
+    english: share of English captions. Raises KeyError for a name that is no attribute.
     """
     for name in labels:
         if name not in _NAMES:
             raise KeyError(f"{name!r} is no attribute")
-    values = bytes(int(bool(labels.get(name, 0))) for name in ATTRIBUTES)
-    draws = iter(rng.random(_DRAWS).tolist())
-    return " ".join(piece.text for piece in _compose(_plan(values), draws.__next__))
+    values = bytes(labels.get(name, 0) for name in ATTRIBUTES)
+    pieces = _draw_caption(values, rng.random(_DRAWS).tolist(), english)
+    return " ".join(piece.text for piece in pieces)
 
 
 _NAMES = frozenset(ATTRIBUTES)
 
 
-def token_batch(labels: np.ndarray, rng: np.random.Generator, length: int = 32) -> np.ndarray:
+def token_batch(
+    labels: np.ndarray,
+    rng: np.random.Generator,
+    length: int = 32,
+    english: float = ENGLISH_SHARE,
+) -> np.ndarray:
     """Captions of labels (N, A) uint8 as token ids (N, length) int64, padded with 0.
 
-    Ids stand in the order of the words. Raises ValueError if the labels have another width.
+    Labels are 0, 1 or `UNKNOWN`. Ids stand in the order of the words. Raises ValueError if the
+    labels have another width.
     """
     if labels.ndim != 2 or labels.shape[1] != len(ATTRIBUTES):
         raise ValueError(f"labels must be (N, {len(ATTRIBUTES)}), not {labels.shape}")
@@ -166,7 +190,7 @@ def token_batch(labels: np.ndarray, rng: np.random.Generator, length: int = 32) 
     rows = np.ascontiguousarray(labels, np.uint8)
     for i, draws in enumerate(rng.random((len(rows), _DRAWS)).tolist()):
         ids: list[int] = []
-        for piece in _compose(_plan(rows[i].tobytes()), iter(draws).__next__):
+        for piece in _draw_caption(rows[i].tobytes(), draws, english):
             ids.extend(piece.tokens)
         out[i, : len(ids)] = ids
     return out

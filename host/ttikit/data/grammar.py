@@ -1,7 +1,8 @@
-"""Building blocks of Russian captions: words in gender and case, with their tokens."""
+"""Building blocks of captions: words in gender and case, with their tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from ttikit.data.vocabulary import tokenize
@@ -17,6 +18,7 @@ class Phrase(NamedTuple):
     tokens: tuple[int, ...]
 
 
+@cache
 def phrase(text: str) -> Phrase:
     """The phrase of a text; AssertionError if a word has no token."""
     tokens, unknown = tokenize(text)
