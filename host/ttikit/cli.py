@@ -34,6 +34,9 @@ SUBCOMMANDS = {
     "data": Subcommand("ttikit.data.cli", "app", "Render the faces and captions to learn from."),
     "train": Subcommand("ttikit.training.cli", "app", "Train the model's parts."),
     "export": Subcommand("ttikit.export.cli", "export", "Write a trained model as a .tti file."),
+    "evaluate": Subcommand(
+        "ttikit.evaluate.cli", "evaluate", "Measure how good a model's pictures are."
+    ),
     "model": Subcommand("ttikit.model_file.cli", "app", "Show, verify and compare .tti files."),
     "bench": Subcommand("ttikit.bench.cli", "bench", "Measure time and memory on this PC."),
     "simulate": Subcommand(

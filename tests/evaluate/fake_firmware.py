@@ -2,7 +2,8 @@
 
 Its ways are set by environment variables: FAKE_STARTS names a file that gets a line per start;
 FAKE_ILL is what goes wrong in the first start ("die", "hang", "garbage", "short", "lost"); with
-FAKE_DEAD every start dies at once; FAKE_SALT changes all pictures; FAKE_SLOW is a pause in seconds before each answer.
+FAKE_DEAD every start dies at once; FAKE_SALT changes all pictures; FAKE_SLOW is a pause in seconds
+before each answer.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ import os
 import sys
 import time
 import zlib
+from pathlib import Path
 
 PICTURE = 64 * 64 * 3
 
@@ -49,7 +51,7 @@ def main() -> None:
     starts = os.environ.get("FAKE_STARTS")
     first = True
     if starts:
-        with open(starts, "a+") as file:
+        with Path(starts).open("a+") as file:
             file.write(f"{os.getpid()}\n")
             file.seek(0)
             first = len(file.readlines()) == 1

@@ -15,6 +15,7 @@ from ttikit.errors import TtiError
 PROMPTS = Path(__file__).with_name("prompts.txt")
 GENDER, AGE = "Male", "Young"
 GLASSES = ("Eyeglasses", "Sunglasses")
+ALWAYS = frozenset((GENDER, AGE, *GLASSES))  # judged even where the judge is less sure
 _SECTIONS = ("common", "rare")
 
 
@@ -34,6 +35,10 @@ class Demand:
         special = {"Male=1": "Man", "Male=0": "Woman", "Young=0": "Old"}
         plain = " or ".join(self.names)
         return special.get(str(self), plain if self.present else f"no {plain}")
+
+    def counts(self, clear: Collection[str]) -> bool:
+        """Whether a limit holds for it: gender, age, glasses, and what the judge sees clearly."""
+        return ALWAYS.union(clear).issuperset(self.names)
 
     def met(self, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether it is met in pictures with attributes `seen` (N, A): (N,)."""
@@ -58,9 +63,8 @@ class Expectation:
         return all(demand.met_by(person) for demand in self.demands)
 
     def judged(self, clear: Collection[str]) -> tuple[Demand, ...]:
-        """Return the demands that count for a failure: gender, age and `clear` attributes."""
-        sure = {GENDER, AGE, *clear}
-        return tuple(demand for demand in self.demands if sure.issuperset(demand.names))
+        """Return the demands that count: gender, age, glasses and `clear` attributes."""
+        return tuple(demand for demand in self.demands if demand.counts(clear))
 
 
 def read_expectations(path: Path = PROMPTS) -> list[Expectation]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ttikit.evaluate import settings as s
 from ttikit.evaluate.expectations import GENDER, GLASSES, Demand
-from ttikit.evaluate.measures import Presence, counts
+from ttikit.evaluate.measures import Presence
 from ttikit.evaluate.report import Report
 
 JUDGE = 0.97
@@ -49,7 +49,7 @@ def _judge(report: Report) -> Iterator[Limit]:
 def _presence(report: Report) -> Iterator[Limit]:
     full, fast = report.obedience[s.FULL], report.obedience[s.FAST]
     shares = full.presence
-    judged = [one for one in shares.demands() if counts(one, report.clear)]
+    judged = [one for one in shares.demands() if one.counts(report.clear)]
     sure = [one for one in judged if {GENDER, *GLASSES}.issuperset(one.names)]
     others = [one for one in judged if one not in sure]
     for name, demands, limit in (

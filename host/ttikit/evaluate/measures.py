@@ -12,7 +12,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ttikit.evaluate.expectations import AGE, GENDER, GLASSES, Demand, Expectation
+from ttikit.data.attributes import INDEX
+from ttikit.evaluate.expectations import GENDER, GLASSES, Demand, Expectation
 from ttikit.evaluate.settings import PRESENCE, PRESENCE_SURE
 
 Seen = NDArray[np.bool_]  # (pictures, attributes)
@@ -45,14 +46,6 @@ class Presence:
     def of(self, demand: Demand) -> Share:
         """Return the share over all prompts that demand it."""
         return self.common.get(demand, Share()) + self.rare.get(demand, Share())
-
-    def by_attribute(self) -> dict[str, Share]:
-        """Return shares by attribute; what a prompt excludes counts for the attribute as well."""
-        found: dict[str, Share] = {}
-        for demand in self.demands():
-            for name in demand.names:
-                found[name] = found.get(name, Share()) + self.of(demand)
-        return found
 
     def demands(self) -> list[Demand]:
         """Return all demands, in the order in which they were met first."""
@@ -101,7 +94,7 @@ def failures(
     clear: Collection[str],
     margins: NDArray[np.float32],
 ) -> list[Failure]:
-    """Return the pictures that lack the prompted gender, age or a prompted clear attribute.
+    """Return the pictures that lack the prompted gender, age, glasses or clear attributes.
 
     margins (pictures, A): how far the judge's probability lies from its threshold. Worst first.
     """
@@ -122,8 +115,6 @@ def failures(
 
 
 def _margin(demand: Demand, margins: NDArray[np.float32]) -> float:
-    from ttikit.data.attributes import INDEX
-
     return float(max(abs(margins[INDEX[name]]) for name in demand.names))
 
 
@@ -131,11 +122,6 @@ def limit_of(demand: Demand) -> float:
     """Return the share of pictures that must meet it: more for gender and glasses."""
     sure = {GENDER, *GLASSES}
     return PRESENCE_SURE if sure.issuperset(demand.names) else PRESENCE
-
-
-def counts(demand: Demand, clear: Collection[str]) -> bool:
-    """Whether a limit holds for it: gender, age, and what the judge sees clearly."""
-    return {GENDER, AGE, *clear}.issuperset(demand.names)
 
 
 def pair_distances(features: Features, groups: int) -> NDArray[np.float64]:

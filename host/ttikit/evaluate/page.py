@@ -9,7 +9,7 @@ from ttikit.evaluate import plots, sheets
 from ttikit.evaluate.evaluation import Sheets
 from ttikit.evaluate.expectations import Demand
 from ttikit.evaluate.limits import limits, percent
-from ttikit.evaluate.measures import Presence, counts, limit_of
+from ttikit.evaluate.measures import Presence, limit_of
 from ttikit.evaluate.report import Report
 from ttikit.evaluate.settings import FAST, FULL, OVER_GUIDANCE, OVER_STEPS, Setting
 from ttikit.files import write_atomically
@@ -72,7 +72,7 @@ def _bars(report: Report) -> tuple[list[plots.Bars], list[str]]:
         legend.append("real renders, decoded")
     rows = []
     for one in _sorted(report):
-        limit = limit_of(one) if counts(one, report.clear) else None
+        limit = limit_of(one) if one.counts(report.clear) else None
         values = [each.presence.of(one).value for each in sets]
         rows.append(plots.Bars(one.label, values, limit))
     return rows, legend
@@ -95,7 +95,7 @@ def _sorted(report: Report) -> list[Demand]:
     shares = report.full.presence
     demands = shares.demands()
     return sorted(
-        demands, key=lambda one: (not counts(one, report.clear), shares.of(one).value, one.label)
+        demands, key=lambda one: (not one.counts(report.clear), shares.of(one).value, one.label)
     )
 
 
@@ -157,7 +157,7 @@ def _attributes(report: Report) -> Iterator[str]:
 def _attribute_row(report: Report, demand: Demand) -> list[str]:
     truth = report.truth
     shares, quick = report.full.presence, report.obedience[FAST].presence
-    clear = counts(demand, report.clear)
+    clear = demand.counts(report.clear)
     right = min(report.accuracy[name]["accuracy"] for name in demand.names)
     value = percent(shares.of(demand).value)
     below = clear and shares.of(demand).value < limit_of(demand)
@@ -219,7 +219,7 @@ def _setting_row(report: Report, setting: Setting) -> list[str]:
 
 
 def _present(report: Report, shares: Presence) -> float:
-    return shares.overall([one for one in shares.demands() if counts(one, report.clear)]).value
+    return shares.overall([one for one in shares.demands() if one.counts(report.clear)]).value
 
 
 def _failed(report: Report, images: set[str]) -> Iterator[str]:
