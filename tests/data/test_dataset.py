@@ -10,24 +10,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ttikit.data import dataset
-from ttikit.data.dataset import FaceDataset, Manifest, render_dataset
+from ttikit.data import dataset, shards
+from ttikit.data.dataset import FaceDataset, render_dataset
+from ttikit.data.shards import Manifest
 from ttikit.errors import TtiError
 
 SCRIPT = """
 import sys
 from pathlib import Path
-from ttikit.data import dataset
+from ttikit.data import dataset, shards
 if __name__ == "__main__":
-    dataset.SHARD, dataset._CHUNK = 20, 5
+    shards.SHARD, shards._CHUNK = 20, 5
     dataset.render_dataset(Path(sys.argv[1]), 60, 20, 3, int(sys.argv[2]))
 """
 
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset, "SHARD", 20)
-    monkeypatch.setattr(dataset, "_CHUNK", 5)
+    monkeypatch.setattr(shards, "SHARD", 20)
+    monkeypatch.setattr(shards, "_CHUNK", 5)
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data set drawn in one go by one process."""
     root = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dataset, "SHARD", 20)
-        patch.setattr(dataset, "_CHUNK", 5)
+        patch.setattr(shards, "SHARD", 20)
+        patch.setattr(shards, "_CHUNK", 5)
         render_dataset(root, 60, 20, 3, 1)
     return root
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ttikit.data.vocabulary import (
     CUT,
+    FACES,
     FORMS,
     MEANINGS,
     VOCAB_SIZE,
@@ -16,6 +17,7 @@ from ttikit.data.vocabulary import (
     normalise,
     tokenize,
 )
+from ttikit.data.vocabulary_page import page
 from ttikit.errors import TtiError
 
 # Trained models depend on these numbers. New meanings go to the end; nothing ever moves.
@@ -223,3 +225,12 @@ def test_any_text_is_split_without_loss_of_letters(text: str) -> None:
     ids, unknown = tokenize(text)
     assert all(0 < number < VOCAB_SIZE for number in ids)
     assert all(word[:CUT] not in FORMS and word not in FORMS for word in unknown)
+
+
+def test_the_page_is_that_of_the_vocabulary(repo) -> None:
+    assert (repo / "docs" / "vocabulary.md").read_text("utf-8") == page(FACES)
+    for line in page(FACES).splitlines():
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        if len(cells) == 3 and cells[0].isdigit():
+            for word in cells[2].split(", "):
+                assert tokenize(word.strip("*")) == ([int(cells[0])], []), word

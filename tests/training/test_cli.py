@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ def call(pictures, tmp_path, monkeypatch):
 
     class Faces:
         attributes = ("Male",)
+        data: ClassVar[dict] = {}
 
         def __init__(self, root, split):
             count = {"train": 24, "held-out": 4}[split]

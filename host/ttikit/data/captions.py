@@ -8,7 +8,6 @@ have the same token ids as Russian ones in the order of English.
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ttikit.data.facts import Plan, make_plan
 from ttikit.data.grammar import FEMININE, GENITIVE, NOMINATIVE, Inflected, Phrase
 from ttikit.data.russian import RUSSIAN
 from ttikit.data.vocabulary import PADDING
-from ttikit.data.wording import Draw, Fact, Noun, Tail, Wording
+from ttikit.data.wording import Draw, Fact, Noun, Tail, Wording, pick, shuffle
 
 MAX_WORDS = 24
 """No caption has more tokens."""
@@ -30,23 +29,11 @@ _DRAWS = 192
 _MOST_ADJECTIVES = 3
 _VERBOSITY = (0.12, 0.3, 0.55, 0.8, 1.0)
 
-T = TypeVar("T")
-
 
 @lru_cache(maxsize=1 << 17)
 def _plan(labels: bytes, english: bool) -> Plan:
     named = dict(zip(ATTRIBUTES, labels, strict=True))
     return make_plan(named, ENGLISH if english else RUSSIAN)
-
-
-def _pick(options: Sequence[T], draw: Draw) -> T:
-    return options[int(draw() * len(options))]
-
-
-def _shuffle(items: list[Any], draw: Draw) -> None:
-    for i in range(len(items) - 1, 0, -1):
-        j = int(draw() * (i + 1))
-        items[i], items[j] = items[j], items[i]
 
 
 def _weighted(nouns: Sequence[Noun], draw: Draw) -> Noun:
@@ -59,9 +46,9 @@ def _weighted(nouns: Sequence[Noun], draw: Draw) -> Noun:
 
 
 def _choose_facts(plan: Plan, draw: Draw) -> list[Fact]:
-    verbosity = _pick(_VERBOSITY, draw)
+    verbosity = pick(_VERBOSITY, draw)
     chosen = [fact for fact in plan.facts if draw() < fact.salience * verbosity]
-    _shuffle(chosen, draw)
+    shuffle(chosen, draw)
     topics: set[str] = set()
     kept = []
     for fact in chosen:
@@ -77,18 +64,18 @@ def _compose(plan: Plan, draw: Draw) -> list[Phrase]:
     start: list[Phrase] = []
     wording = plan.wording
     if plan.blurred and draw() < 0.95:
-        start, case = [_pick(wording.blurred, draw)], GENITIVE
+        start, case = [pick(wording.blurred, draw)], GENITIVE
     elif draw() < 0.12:
-        start, case = [_pick(wording.prefixes, draw)], GENITIVE
+        start, case = [pick(wording.prefixes, draw)], GENITIVE
     noun, _, tells_age = _weighted(plan.nouns, draw)
     named = [noun(case, plan.gender)]
     adjectives: list[Inflected] = []
     tails: list[Tail] = []
     verb: list[Phrase] = []
     if draw() < (0.12 if tells_age else plan.age_share) and plan.ages:
-        adjectives.append(_pick(plan.ages, draw))
+        adjectives.append(pick(plan.ages, draw))
     for fact in _choose_facts(plan, draw):
-        option = _pick(fact.options, draw)
+        option = pick(fact.options, draw)
         if isinstance(option, Inflected):
             if option.is_noun:
                 # "блондинка" stands alone, "блондин" follows "мужчина"
@@ -105,7 +92,7 @@ def _compose(plan: Plan, draw: Draw) -> list[Phrase]:
                     verb = words
             else:
                 tails.append(words)
-    _shuffle(adjectives, draw)
+    shuffle(adjectives, draw)
     inflected = [word(case, plan.gender) for word in adjectives]
     fixed = sum(len(piece.tokens) for piece in start + inflected + named + verb)
     rest = _arrange(inflected, named, _fitting(tails, MAX_WORDS - fixed), wording, draw)

@@ -1,16 +1,27 @@
-"""`ttikit data`: render the data set, look at it, measure the renderer."""
+"""`ttikit data`: make a data set, look at it, measure the renderer."""
+
+from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from ttikit.data.shards import Manifest, Progress
+
 app = typer.Typer(
-    help="Render labelled portraits and make Russian captions for them.", no_args_is_help=True
+    help="Make labelled pictures to learn from, and captions for them.", no_args_is_help=True
 )
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Out = Annotated[Path, typer.Option(help="Folder of the data set.")]
+Workers = Annotated[int, typer.Option(help="Processes.")]
+DomainFile = Annotated[
+    Path | None, typer.Option("--domain", help="TOML file of your own domain; faces without it.")
+]
 
 
 def _bar() -> Any:
@@ -33,21 +44,13 @@ def _bar() -> Any:
     )
 
 
-@app.command()
-def render(
-    out: Annotated[Path, typer.Option(help="Folder of the data set.")],
-    train: Annotated[int, typer.Option(help="Pictures to train on.")] = 40_000,
-    held_out: Annotated[int, typer.Option(help="Pictures kept aside.")] = 4_000,
-    seed: Annotated[int, typer.Option(help="Another seed gives other people.")] = 0,
-    workers: Annotated[int, typer.Option(help="Processes.")] = 2,
-    as_json: AsJson = False,
+def _make(
+    note: str, out: Path, as_json: bool, work: Callable[[Progress], Manifest], **more: object
 ) -> None:
-    """Draw the data set, or what is missing of it; after Ctrl-C the same call goes on."""
-    from ttikit.data.dataset import render_dataset
-
+    """Run work with a progress bar and report."""
     started, first = time.monotonic(), -1
     with _bar() as bar:
-        task = bar.add_task("Drawing", total=train + held_out, speed="")
+        task = bar.add_task(note, total=None, speed="")
 
         def show(done: int, total: int) -> None:
             nonlocal first
@@ -55,11 +58,75 @@ def render(
             rate = (done - first) / max(time.monotonic() - started, 1e-3)
             bar.update(task, completed=done, total=total, speed=f"{rate:.1f}/s")
 
-        manifest = render_dataset(out, train, held_out, seed, workers, show)
+        manifest = work(show)
     if as_json:
         seconds = round(time.monotonic() - started, 1)
-        summary = {"out": str(out), "seed": seed, **manifest.counts, "seconds": seconds}
+        summary = {"out": str(out), **more, **manifest.counts, "seconds": seconds}
         typer.echo(json.dumps(summary))
+
+
+@app.command()
+def render(
+    out: Out,
+    train: Annotated[int, typer.Option(help="Pictures to train on.")] = 40_000,
+    held_out: Annotated[int, typer.Option(help="Pictures kept aside.")] = 4_000,
+    seed: Annotated[int, typer.Option(help="Another seed gives other people.")] = 0,
+    workers: Workers = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Draw the data set, or what is missing of it; after Ctrl-C the same call goes on."""
+    from ttikit.data.dataset import render_dataset
+
+    def work(progress: Progress) -> Manifest:
+        return render_dataset(out, train, held_out, seed, workers, progress)
+
+    _make("Drawing", out, as_json, work, seed=seed)
+
+
+@app.command()
+def celeba(
+    root: Annotated[
+        Path, typer.Option(help="Folder with img_align_celeba and list_attr_celeba.txt.")
+    ],
+    out: Out,
+    train: Annotated[int | None, typer.Option(min=1, help="At most so many to train on.")] = None,
+    held_out: Annotated[int | None, typer.Option(min=0, help="At most so many aside.")] = None,
+    workers: Workers = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Read CelebA as it is distributed; after Ctrl-C the same call goes on.
+
+    Its licence allows non-commercial research only.
+    """
+    from ttikit.data.celeba import read_celeba
+    from ttikit.data.collect import collect
+
+    def work(progress: Progress) -> Manifest:
+        return collect(read_celeba(root, train, held_out), out, workers, progress)
+
+    _make("Reading", out, as_json, work)
+
+
+@app.command()
+def folder(
+    pictures: Annotated[Path, typer.Option(help="Folder of the pictures: PNG, JPEG, any size.")],
+    attributes: Annotated[Path, typer.Option(help="CSV: file, then a column per attribute.")],
+    out: Out,
+    domain: DomainFile = None,
+    held_out: Annotated[float, typer.Option(help="Share of the pictures kept aside.")] = 0.1,
+    workers: Workers = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Read your own pictures; after Ctrl-C the same call goes on."""
+    from ttikit.data.collect import collect
+    from ttikit.data.domain_file import read_domain
+    from ttikit.data.folder import read_folder
+
+    def work(progress: Progress) -> Manifest:
+        collection = read_folder(pictures, attributes, read_domain(domain), held_out)
+        return collect(collection, out, workers, progress)
+
+    _make("Reading", out, as_json, work)
 
 
 @app.command()
@@ -94,17 +161,45 @@ def sheet(
 def captions(
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="Captions.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Seed of people and words.")] = 0,
+    data: Annotated[
+        Path | None, typer.Option(help="Of this data set's pictures, not of random people.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print captions of random people."""
+    """Print captions of random people or of a data set."""
     import numpy as np
 
-    from ttikit.data.attributes import sample_attributes
-    from ttikit.data.captions import caption
+    from ttikit.data.attributes import labels_array, sample_attributes
+    from ttikit.data.dataset import FaceDataset
+    from ttikit.data.domain import FACE_DOMAIN
+    from ttikit.data.domain_file import domain_of
 
-    rng = np.random.default_rng(seed)
-    lines = [caption(sample_attributes(rng), rng) for _ in range(count)]
+    rng, domain = np.random.default_rng(seed), FACE_DOMAIN
+    if data is None:
+        lines = [domain.caption(labels_array(sample_attributes(rng)), rng) for _ in range(count)]
+    else:
+        dataset = FaceDataset(data)
+        domain = domain_of(dataset.data)
+        which = rng.integers(len(dataset), size=count)
+        lines = [domain.caption(dataset.labels[i], rng) for i in which]
     typer.echo(json.dumps(lines, ensure_ascii=False) if as_json else "\n".join(lines))
+
+
+@app.command()
+def vocabulary(
+    domain: DomainFile = None,
+    out: Annotated[Path | None, typer.Option(help="Write a page instead of printing it.")] = None,
+) -> None:
+    """Print the words that a model of the domain knows, as a page of Markdown."""
+    from ttikit.data.domain_file import read_domain
+    from ttikit.data.vocabulary_page import page
+    from ttikit.files import write_atomically
+
+    text = page(read_domain(domain).vocabulary)
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_atomically(out, text.encode())
 
 
 @app.command()

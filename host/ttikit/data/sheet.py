@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from ttikit.data.attributes import ATTRIBUTES, INDEX
+from ttikit.data.attributes import ATTRIBUTES
 from ttikit.data.dataset import SIZE, FaceDataset, render_one
 from ttikit.errors import TtiError
 from ttikit.files import write_atomically
@@ -21,27 +21,28 @@ _QUIET = {"No_Beard", "Brown_Eyes", "Straight_Hair"}
 
 def find_pictures(
     count: int, seed: int, wanted: Sequence[str], data: Path | None
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Pictures and labels with all wanted attributes, drawn now or taken from a data set.
+) -> Iterator[tuple[np.ndarray, list[str]]]:
+    """Pictures and their attributes, all wanted ones among them, drawn or from a data set.
 
     A name with "!" before it must be absent. Raises TtiError for unknown names.
     """
-    unknown = [name for name in wanted if name.removeprefix("!") not in INDEX]
+    dataset = FaceDataset(data) if data else None
+    names = dataset.attributes if dataset else ATTRIBUTES
+    unknown = [name for name in wanted if name.removeprefix("!") not in names]
     if unknown:
-        raise TtiError(f"{unknown[0]!r} is no attribute: use names from {', '.join(ATTRIBUTES)}")
-    rules = [(INDEX[name.removeprefix("!")], not name.startswith("!")) for name in wanted]
-    source = _stored(data) if data else _drawn(seed, rules)
+        raise TtiError(f"{unknown[0]!r} is no attribute: use names from {', '.join(names)}")
+    rules = [(names.index(name.removeprefix("!")), not name.startswith("!")) for name in wanted]
+    source = _stored(dataset) if dataset else _drawn(seed, rules)
     found = 0
     for image, labels in source:
-        if all(bool(labels[column]) == value for column, value in rules):
-            yield image, labels
+        if all(labels[column] == value for column, value in rules):
+            yield image, [name for name, label in zip(names, labels, strict=True) if label == 1]
             found += 1
             if found == count:
                 return
 
 
-def _stored(data: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    dataset = FaceDataset(data)
+def _stored(dataset: FaceDataset) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     position = 0
     for shard in dataset.shards:
         for image in shard:
@@ -56,7 +57,7 @@ def _drawn(seed: int, rules: list[tuple[int, bool]]) -> Iterator[tuple[np.ndarra
     tried_in_vain = 0
     for index in range(2**31):
         labels = labels_array(sample_attributes(picture_rng(seed, "train", index)))
-        if any(bool(labels[column]) != value for column, value in rules):
+        if any(labels[column] != value for column, value in rules):
             tried_in_vain += 1
             if tried_in_vain > 50_000:
                 raise TtiError("no person has all these attributes: ask for fewer")
@@ -65,10 +66,11 @@ def _drawn(seed: int, rules: list[tuple[int, bool]]) -> Iterator[tuple[np.ndarra
         yield render_one(seed, "train", index)
 
 
-def _text(labels: np.ndarray) -> list[str]:
-    names = [name for name in ATTRIBUTES if labels[INDEX[name]] and name not in _QUIET]
+def _text(names: Sequence[str]) -> list[str]:
     lines, line = [], ""
     for name in names:
+        if name in _QUIET:
+            continue
         if len(line) + len(name) > 31:
             lines.append(line)
             line = ""
@@ -77,7 +79,7 @@ def _text(labels: np.ndarray) -> list[str]:
 
 
 def write_sheet(
-    pictures: Sequence[tuple[np.ndarray, np.ndarray]], columns: int, path: Path
+    pictures: Sequence[tuple[np.ndarray, Sequence[str]]], columns: int, path: Path
 ) -> None:
     """Write a PNG with the pictures in rows, three times enlarged, and their attributes."""
     if not pictures:
@@ -88,11 +90,11 @@ def write_sheet(
     sheet = Image.new("RGB", (min(columns, len(pictures)) * cell[0], rows * cell[1]), "white")
     draw = ImageDraw.Draw(sheet)
     font = ImageFont.load_default(size=10)
-    for i, (picture, labels) in enumerate(pictures):
+    for i, (picture, names) in enumerate(pictures):
         left, top = i % columns * cell[0], i // columns * cell[1]
         big = Image.fromarray(picture).resize((side, side), Image.Resampling.NEAREST)
         sheet.paste(big, (left, top))
-        for row, line in enumerate(_text(labels)):
+        for row, line in enumerate(_text(names)):
             draw.text((left + 2, top + side + row * _LINE_HEIGHT), line, "black", font)
     buffer = io.BytesIO()
     sheet.save(buffer, "PNG")

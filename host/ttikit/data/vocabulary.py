@@ -13,7 +13,7 @@ is found before each of them. A form may stand for several ids ("sunglasses") or
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ttikit.data import english_words
 from ttikit.errors import TtiError
@@ -122,16 +122,16 @@ class Vocabulary:
     two things, and for meanings that do not exist.
     """
 
-    def __init__(
-        self, meanings: Mapping[str, str], phrases: Mapping[str, str | tuple[str, ...]]
-    ) -> None:
+    def __init__(self, meanings: Mapping[str, str], phrases: Mapping[str, Sequence[str]]) -> None:
         self.meanings = ("padding", *meanings)
         self._numbers = {name: i for i, name in enumerate(self.meanings) if i}
         self.forms: Forms = {}
+        self.entries = dict(meanings)
+        self.phrases = {text: tuple(names) for text, names in phrases.items()}
         for name, entry in meanings.items():
             for word in words_of(entry):
                 self._add(form_of(word), self._numbers[name])
-        for text, names in phrases.items():
+        for text, names in self.phrases.items():
             ids = [self._number(text, name) for name in names]
             self._add(form_of(text), ids[0] if len(ids) == 1 else ids)
 

@@ -6,9 +6,11 @@ its words.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from ttikit.data.grammar import Inflected, Phrase, adjective, phrase
 
+T = TypeVar("T")
 Tail = list[Phrase]
 Draw = Callable[[], float]
 Option = Inflected | Callable[[Draw], Tail]
@@ -99,6 +101,13 @@ def adjectives(*words: str) -> tuple[Option, ...]:
     return tuple(adjective(word) for word in words)
 
 
-def pick(options: Sequence[Phrase], draw: Draw) -> Phrase:
-    """One of the phrases."""
+def pick(options: Sequence[T], draw: Draw) -> T:
+    """One of the options."""
     return options[int(draw() * len(options))]
+
+
+def shuffle(items: list[Any], draw: Draw) -> None:
+    """Bring a list into a random order (Fisher and Yates)."""
+    for i in range(len(items) - 1, 0, -1):
+        j = int(draw() * (i + 1))
+        items[i], items[j] = items[j], items[i]

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ttikit.data.vocabulary import FORMS, Ids
+from ttikit.data.domain_file import domain_of
+from ttikit.data.vocabulary import Ids
 from ttikit.export.decoder import LatentScale, activation_scales
 from ttikit.export.reference import FloatModel, prompts, tokens
 from ttikit.training.checkpoint import load_tensors
@@ -29,32 +30,47 @@ class Calibrated:
     forms: Mapping[str, Ids]
     percentile: float
     trained: dict[str, Any]
+    data: Mapping[str, str]
 
 
 def calibrated(diffusion: Path, autoencoder: Path, percentile: float) -> Calibrated:
     """Load a float model and calibrate its decoder on 256 latents that it makes itself."""
     source = FloatModel(diffusion, autoencoder)
-    ids = np.repeat(tokens(prompts(), FORMS), SEEDS_PER_PROMPT, axis=0)
+    _, about = load_tensors(diffusion)
+    data = about.get("data", {})
+    domain = domain_of(data)
+    forms, texts = domain.vocabulary.forms, domain.prompts or prompts()
+    ids = np.repeat(tokens(texts, forms), SEEDS_PER_PROMPT, axis=0)
     seeds = range(CALIBRATION_SEED, CALIBRATION_SEED + len(ids))
     latents = source.latents(ids, seeds)
-    _, about = load_tensors(diffusion)
     return Calibrated(
         state={name: value.numpy() for name, value in source.model.state_dict().items()},
         decoder={name: value.numpy() for name, value in source.decoder.state_dict().items()},
         scales=activation_scales(source.decoder, latents, percentile),
         latent=LatentScale(source.mean.numpy(), source.std.numpy()),
-        forms=FORMS,
+        forms=forms,
         percentile=percentile,
         trained={name: about[name] for name in ("samples", "steps") if name in about},
+        data=data,
     )
 
 
 def describe(parts: Calibrated) -> dict[str, Any]:
     """Return what the file says of itself to people."""
     return {
-        "name": "tti faces",
-        "license": "MIT; trained on our own renders of CC0 heads",
+        "name": f"tti {domain_of(parts.data).name}",
+        "license": licence(parts.data),
         "pictures": "64x64 RGB",
         "percentile": parts.percentile,
         "trained": parts.trained,
     }
+
+
+def licence(data: Mapping[str, str]) -> str:
+    """Return under what terms a model may be used that learned from the data set `data`."""
+    source = data.get("source", "render")
+    if source == "render":
+        return "MIT; trained on our own renders of CC0 heads"
+    if source == "celeba":
+        return "non-commercial research only; trained on CelebA"
+    return domain_of(data).licence or "not stated; see the pictures it was trained on"

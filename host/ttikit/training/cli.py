@@ -22,7 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Data = Annotated[Path, typer.Option("--data", help="Folder that `ttikit data render` wrote.")]
+Data = Annotated[Path, typer.Option("--data", help="Folder that `ttikit data` wrote.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run; an old run there resumes.")]
 Minutes = Annotated[float | None, typer.Option(help="Length of the whole run in minutes.")]
 Samples = Annotated[int | None, typer.Option(help="Length of the whole run in samples.")]
@@ -107,7 +107,7 @@ def latents(
     train, (held_out, held_out_labels) = FaceDataset(data, "train"), _held_out(data)
     cache = build_cache(
         load_autoencoder(autoencoder), train.images, train.labels, held_out,
-        held_out_labels, train.attributes, out, pick_device(device),
+        held_out_labels, train.attributes, out, pick_device(device), train.data,
     )  # fmt: skip
     result = {
         "pictures": len(cache),
@@ -136,7 +136,6 @@ def diffusion(
 
     With several GPUs: torchrun --nproc-per-node 8 -m ttikit train diffusion …
     """
-    from ttikit.data.captions import token_batch
     from ttikit.training.diffusion import train_diffusion
     from ttikit.training.latents import load_cache
     from ttikit.training.loop import pick_device, prepare_cpu
@@ -150,7 +149,7 @@ def diffusion(
     settings = _settings(out, batch, minutes, samples, 120.0, finish_minutes, seed)
     settings = replace(settings, world=join(chosen))
     rate = rate or scaled_rate(batch)
-    result = train_diffusion(cache, token_batch, settings, rate, chosen, balance=balance)
+    result = train_diffusion(cache, cache.captions, settings, rate, chosen, balance=balance)
     if settings.world.leads:
         _report(result, as_json, out)
     settings.world.leave()
@@ -171,7 +170,6 @@ def reader(
     as_json: AsJson = False,
 ) -> None:
     """Train what reads attributes from half-drawn faces and captions, for `distil`; 12 minutes."""
-    from ttikit.data.captions import token_batch
     from ttikit.training.latents import load_cache
     from ttikit.training.loop import pick_device, prepare_cpu
     from ttikit.training.reader import train_reader
@@ -182,7 +180,8 @@ def reader(
         out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 12.0,
         finish_minutes, seed,
     )  # fmt: skip
-    result = train_reader(load_cache(latents), token_batch, settings, rate, chosen)
+    cache = load_cache(latents)
+    result = train_reader(cache, cache.captions, settings, rate, chosen)
     _report(result, as_json, out)
 
 
@@ -208,7 +207,6 @@ def distil(
     as_json: AsJson = False,
 ) -> None:
     """Teach a copy of a trained model to need one pass per step, and few steps; 1 hour."""
-    from ttikit.data.captions import token_batch
     from ttikit.training.distillation import train_distilled
     from ttikit.training.latents import load_cache
     from ttikit.training.loop import pick_device, prepare_cpu
@@ -219,15 +217,14 @@ def distil(
         out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 60.0,
         finish_minutes, seed,
     )  # fmt: skip
-    result = train_distilled(
-        load_cache(latents), token_batch, teacher, settings, rate, chosen, reader, push
-    )
+    cache = load_cache(latents)
+    result = train_distilled(cache, cache.captions, teacher, settings, rate, chosen, reader, push)
     _report(result, as_json, out)
 
 
 @app.command()
 def sample(
-    prompt: Annotated[list[str], typer.Option("--prompt", help="Russian prompt; repeat it.")],
+    prompt: Annotated[list[str], typer.Option("--prompt", help="What to draw; repeat it.")],
     diffusion: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
     autoencoder: AutoencoderFile,
     out: Annotated[Path, typer.Option("-o", "--out", help="PNG: a row per prompt.")],
@@ -239,13 +236,14 @@ def sample(
 ) -> None:
     """Draw a sheet of prompts × seeds with the float model, to look at it."""
     from ttikit.training.autoencoder import load_autoencoder
-    from ttikit.training.diffusion import load_diffusion
+    from ttikit.training.diffusion import load_diffusion, trained_domain
     from ttikit.training.loop import prepare_cpu
     from ttikit.training.sampling import prompt_tokens, sample, save_png, sheet
 
     prepare_cpu(threads)
     model, mean, std = load_diffusion(diffusion)
-    tokens = prompt_tokens(prompt, model.config.length)
+    vocabulary = trained_domain(diffusion).vocabulary
+    tokens = prompt_tokens(prompt, model.config.length, vocabulary)
     numbers = range(first_seed, first_seed + seeds)
     decoder = load_autoencoder(autoencoder).decoder
     pictures = sample(model, mean, std, decoder, tokens, numbers, steps, guidance)

@@ -13,6 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ttikit.data.domain import Domain
+from ttikit.data.domain_file import domain_of
 from ttikit.errors import TtiError
 from ttikit.training.balance import MOST
 from ttikit.training.batches import Batches, Captions
@@ -118,7 +120,7 @@ def train_diffusion(
     """
     device = device or torch.device("cpu")
     torch.manual_seed(settings.seed)
-    model = TextToLatent(config).to(device)
+    model = TextToLatent(config or cache.config).to(device)
     average = Average(model)
     batches = Batches(cache, captions, settings.batch, device, settings.world)
     task = DiffusionTask(model, batches)
@@ -171,6 +173,7 @@ def save_diffusion(
         "kind": "diffusion",
         "config": config.to_dict(),
         "autoencoder": cache.autoencoder,
+        "data": dict(cache.data),
         **counted,
     }
     save_tensors(path, tensors, metadata)
@@ -185,3 +188,8 @@ def load_diffusion(path: Path) -> tuple[TextToLatent, Tensor, Tensor]:
     model = TextToLatent(ModelConfig(**metadata["config"]))
     model.load_state_dict(tensors)
     return model.eval(), mean, std
+
+
+def trained_domain(path: Path) -> Domain:
+    """What the model of ``export.safetensors`` draws, with its words."""
+    return domain_of(load_tensors(path)[1].get("data", {}))

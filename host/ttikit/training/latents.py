@@ -8,8 +8,9 @@ One safetensors file: ``latents`` and ``mirrored`` (N, 16, 16, 4) float16 poster
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,13 @@ from numpy.typing import NDArray
 from rich.progress import track
 from torch import Tensor
 
+from ttikit.data.domain import Domain
+from ttikit.data.domain_file import domain_of
 from ttikit.errors import TtiError
 from ttikit.training.autoencoder import Pictures, batches, to_scale
+from ttikit.training.bank import Captions
 from ttikit.training.checkpoint import load_tensors, save_tensors
-from ttikit.training.models import Autoencoder
+from ttikit.training.models import Autoencoder, ModelConfig
 
 CACHE = "latents.safetensors"
 HELD_OUT = 512  # held-out pictures that are encoded: enough for a steady held-out loss
@@ -44,6 +48,23 @@ class LatentCache:
     std: Tensor
     attributes: list[str]
     autoencoder: str  # fingerprint of the weights that encoded
+    data: Mapping[str, str] = field(default_factory=dict)  # where the pictures come from
+
+    @cached_property
+    def domain(self) -> Domain:
+        """What the pictures show, with its words."""
+        return domain_of(self.data)
+
+    @property
+    def captions(self) -> Captions:
+        """Makes captions of labels as token ids."""
+        return self.domain.token_batch
+
+    @property
+    def config(self) -> ModelConfig:
+        """Sizes of the networks that learn from these latents."""
+        usual = ModelConfig()
+        return replace(usual, vocabulary=max(usual.vocabulary, len(self.domain.vocabulary)))
 
     def standardised(self, which: Tensor, mirrored: Tensor) -> Tensor:
         """Latents of indices ``which`` (B,), from the mirrored copies where ``mirrored`` (B,)."""
@@ -91,8 +112,11 @@ def build_cache(
     attributes: Sequence[str],
     out: Path,
     device: torch.device | None = None,
+    data: Mapping[str, str] | None = None,
 ) -> LatentCache:
     """Encode everything into ``out``; an older cache of the same encoder is extended.
+
+    ``data`` is `FaceDataset.data`, which the weights that learn from the cache keep.
 
     An extended cache keeps its mean and std, so that a run in progress sees the same scale.
     """
@@ -100,7 +124,8 @@ def build_cache(
         raise TtiError("the data set has no training pictures yet; render some first")
     device = device or torch.device("cpu")
     model = model.to(device).eval()
-    old = _extendable(out, fingerprint(model), labels, attributes)
+    data = data or {}
+    old = _extendable(out, fingerprint(model), labels, attributes, data)
     done = len(old) if old else 0
     plain = encode(model, pictures[done:], device, False, "encoding")
     flipped = encode(model, pictures[done:], device, True, "encoding mirrored")
@@ -117,13 +142,18 @@ def build_cache(
         std=old.std if old else flat.std(0),
         attributes=list(attributes),
         autoencoder=fingerprint(model),
+        data=data,
     )
     _save(out, cache)
     return cache
 
 
 def _extendable(
-    path: Path, encoder: str, labels: Labels, attributes: Sequence[str]
+    path: Path,
+    encoder: str,
+    labels: Labels,
+    attributes: Sequence[str],
+    data: Mapping[str, str],
 ) -> LatentCache | None:
     """The cache at ``path`` if it begins the same data set with the same encoder."""
     if not path.exists():
@@ -132,6 +162,7 @@ def _extendable(
     same = (
         old.autoencoder == encoder
         and old.attributes == list(attributes)
+        and old.domain.text == domain_of(data).text
         and len(old) <= len(labels)
         and np.array_equal(old.labels.numpy(), labels[: len(old)])
     )
@@ -143,6 +174,7 @@ def _save(path: Path, cache: LatentCache) -> None:
         "kind": "latents",
         "attributes": cache.attributes,
         "autoencoder": cache.autoencoder,
+        "data": dict(cache.data),
     }
     save_tensors(path, {name: getattr(cache, name) for name in _TENSORS}, metadata)
 
@@ -153,5 +185,8 @@ def load_cache(path: Path) -> LatentCache:
     if metadata.get("kind") != "latents":
         raise TtiError(f"{path} is no latent cache; make one with `ttikit train latents`")
     return LatentCache(
-        **tensors, attributes=metadata["attributes"], autoencoder=metadata["autoencoder"]
+        **tensors,
+        attributes=metadata["attributes"],
+        autoencoder=metadata["autoencoder"],
+        data=metadata.get("data", {}),
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
+from ttikit.data.vocabulary import Vocabulary
 from ttikit.errors import TtiError
 from ttikit.files import write_atomically
 from ttikit.training.autoencoder import to_pixels
@@ -114,14 +115,15 @@ def save_png(path: Path, image: Image.Image) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def prompt_tokens(prompts: Sequence[str], length: int) -> NDArray[np.int64]:
+def prompt_tokens(
+    prompts: Sequence[str], length: int, vocabulary: Vocabulary
+) -> NDArray[np.int64]:
     """Token ids (prompts, length), padded with 0; `TtiError` for a prompt without a word."""
-    from ttikit.data.vocabulary import tokenize
-
     rows = np.zeros((len(prompts), length), np.int64)
     for row, prompt in zip(rows, prompts, strict=True):
-        ids = tokenize(prompt)[0][:length]
+        ids = vocabulary.tokenize(prompt)[0][:length]
         if not ids:
-            raise TtiError(f"no word of {prompt!r} is known; try for example: девушка в очках")
+            some = ", ".join(vocabulary.meanings[1:6])
+            raise TtiError(f"no word of {prompt!r} is known; the model knows {some} and more")
         row[: len(ids)] = ids
     return rows
