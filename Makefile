@@ -21,7 +21,8 @@ override STEPS := $(value STEPS)
 override GUIDANCE := $(value GUIDANCE)
 override OUT := $(value OUT)
 override MODEL := $(value MODEL)
-export PROMPT SEED STEPS GUIDANCE OUT MODEL
+override DATA := $(value DATA)
+export PROMPT SEED STEPS GUIDANCE OUT MODEL DATA
 MAKEOVERRIDES =
 
 MPY_VERSION := 1.25.0
@@ -115,6 +116,12 @@ test-long: $(VENV)/installed firmware ## the tests that take minutes
 .PHONY: bench
 bench: $(VENV)/installed firmware ## measure time and memory of a picture on this PC
 	@OMP_NUM_THREADS=1 $(VENV)/bin/ttikit bench --firmware $(FIRMWARE) --model "$$MODEL"
+
+# DATA is a folder of `ttikit data render`; a run that is stopped goes on where it was.
+.PHONY: quality
+quality: $(VENV)/installed firmware ## measure the model's pictures and write docs/quality (DATA=renders)
+	@OMP_NUM_THREADS=1 $(VENV)/bin/ttikit evaluate --firmware $(FIRMWARE) --model "$$MODEL" \
+		--jobs $(JOBS) $${DATA:+--data "$$DATA"}
 
 .PHONY: golden
 golden: $(VENV)/installed firmware ## renew the golden hashes after the weights or the arithmetic changed
