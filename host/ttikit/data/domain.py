@@ -17,6 +17,9 @@ from ttikit.data.wording import Draw, pick, shuffle
 MAX_TOKENS = 24
 """Captions are not made longer."""
 
+MAX_SAYING = 6
+"""Tokens of one saying."""
+
 _VERBOSITY = (0.25, 0.6, 1.0)
 PLACES = ("before", "noun", "after")
 
@@ -103,7 +106,7 @@ class OwnDomain(Domain):
         shuffle(true, draw)
         chosen: dict[str, list[str]] = {place: [] for place in PLACES}
         topics: set[str] = set()
-        left = MAX_TOKENS - MAX_TOKENS // 2  # half of it is kept for the noun
+        left = MAX_TOKENS - MAX_SAYING  # the rest is kept for the noun
         for saying in true:
             is_noun = saying.place == "noun"
             wanted = is_noun or draw() < saying.often * verbosity

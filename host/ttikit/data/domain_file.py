@@ -5,7 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ttikit.data.domain import FACE_DOMAIN, MAX_TOKENS, PLACES, Domain, OwnDomain, Saying
+from ttikit.data.domain import (
+    FACE_DOMAIN,
+    MAX_SAYING,
+    MAX_TOKENS,
+    PLACES,
+    Domain,
+    OwnDomain,
+    Saying,
+)
 from ttikit.data.vocabulary import Vocabulary
 from ttikit.errors import TtiError
 
@@ -64,7 +72,7 @@ class _Reader:
             name=self._take("name", str),
             attributes=self.attributes,
             vocabulary=self.vocabulary,
-            prompts=self._spoken(self._take("prompts", list), "prompts"),
+            prompts=self._spoken(self._take("prompts", list), "prompts", MAX_TOKENS),
             licence=self._take("licence", str, ""),
             noun=self._spoken(self._take("noun", list), "noun"),
             conjunction=self._spoken([conjunction], "and")[0] if conjunction else "",
@@ -92,15 +100,15 @@ class _Reader:
             raise TtiError(f"{name!r} must be a list of texts")
         return tuple(self._text(entry, name) for entry in value)
 
-    def _spoken(self, value: Any, name: str) -> tuple[str, ...]:
+    def _spoken(self, value: Any, name: str, most: int = MAX_SAYING) -> tuple[str, ...]:
         """Texts that the vocabulary knows wholly."""
         texts = self._texts(value, name)
         for text in texts:
             ids, unknown = self.vocabulary.tokenize(text)
             if unknown:
                 raise TtiError(f"{name!r} says {text!r}, but no meaning has the word {unknown[0]}")
-            if not ids or len(ids) > MAX_TOKENS // 2:
-                raise TtiError(f"{name!r}: {text!r} must be 1 to {MAX_TOKENS // 2} known words")
+            if not 1 <= len(ids) <= most:
+                raise TtiError(f"{name!r}: {text!r} must be 1 to {most} known words")
         return texts
 
     def _attributes(self) -> tuple[str, ...]:
