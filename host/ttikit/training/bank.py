@@ -30,19 +30,26 @@ class _Chunk:
 
 
 def caption_bank(
-    labels: NDArray[np.uint8], captions: Captions, each: int, seed: int, processes: int = 1
+    labels: NDArray[np.uint8],
+    captions: Captions,
+    each: int,
+    seed: int,
+    processes: int = 1,
+    tells: bool = True,
 ) -> NDArray[np.int16]:
     """``each`` captions for every row of labels (N, attributes): token ids (N, each, longest).
 
     They depend on ``seed`` and the number of the picture, not on the number of processes. More
-    than one process needs ``captions`` to be a function of a module.
+    than one process needs ``captions`` that can be pickled. ``tells`` shows a progress bar.
     """
     chunks = [
         _Chunk(captions, labels[start : start + _CHUNK], each, (seed, start))
         for start in range(0, len(labels), _CHUNK)
     ]
-    parts = list(track(_made(chunks, processes), description="captions", total=len(chunks)))
-    bank = np.concatenate(parts)
+    made = _made(chunks, processes)
+    bank = np.concatenate(
+        list(track(made, description="captions", total=len(chunks), disable=not tells))
+    )
     longest = int((bank != 0).sum(2).max(initial=1))
     return np.ascontiguousarray(bank[:, :, :longest])
 

@@ -58,13 +58,13 @@ class Batches:
         self.captions, self.size, self.device = captions, size, device
         self.labels = cache.labels.numpy()
         self.cache = cache.to(device)
-        self.mine = world.rows
+        self.world, self.mine = world, world.rows
         self._draw = Draw(len(cache))
         self._bank: Tensor | None = None
 
     def prepare_captions(self, each: int, seed: int, processes: int) -> None:
         """From now on choose among ``each`` captions per picture, made here and now."""
-        bank = caption_bank(self.labels, self.captions, each, seed, processes)
+        bank = caption_bank(self.labels, self.captions, each, seed, processes, self.world.leads)
         self._bank = torch.from_numpy(bank).to(self.device)
 
     def balance(self, most: float) -> None:

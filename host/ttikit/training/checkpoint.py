@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +37,29 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[st
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `save_tensors` wrote; raises `TtiError` if the file is missing or damaged."""
+    with _opened(path) as file:
+        metadata = json.loads((file.metadata() or {})["tti"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    if _checksum(tensors) != metadata.pop("crc32", None):
+        raise TtiError(f"{path} is damaged: its checksum is wrong; use another copy of it")
+    return tensors, metadata
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """Only the metadata of such a file; its tensors are not checked. Raises `TtiError` alike."""
+    with _opened(path) as file:
+        return json.loads((file.metadata() or {})["tti"])
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     try:
         with safe_open(path, framework="pt") as file:
-            metadata = json.loads((file.metadata() or {})["tti"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            yield file
     except FileNotFoundError:
         raise TtiError(f"{path} does not exist; train it first or name another file") from None
     except (SafetensorError, KeyError, ValueError, OSError) as error:
         raise TtiError(f"{path} is damaged or no file of this program ({error})") from None
-    if _checksum(tensors) != metadata.pop("crc32", None):
-        raise TtiError(f"{path} is damaged: its checksum is wrong; use another copy of it")
-    return tensors, metadata
 
 
 def save_checkpoint(

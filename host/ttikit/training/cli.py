@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ttikit.training.loop import Settings
 
 app = typer.Typer(
-    help="Train the model's parts, in this order: autoencoder, latents, diffusion, reader, distil.",
+    help="Train the parts, in this order: autoencoder, latents, diffusion, reader, distil.",
     no_args_is_help=True,
 )
 
@@ -219,6 +219,72 @@ def distil(
     )  # fmt: skip
     cache = load_cache(latents)
     result = train_distilled(cache, cache.captions, teacher, settings, rate, chosen, reader, push)
+    _report(result, as_json, out)
+
+
+@app.command("all")
+def everything(
+    data: Annotated[Path, typer.Option("--data", help="Data set; rendered if it is none yet.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of all runs and the model file.")],
+    preset: Annotated[
+        str | None, typer.Option(help="cpu or gpu; what suits the device by default.")
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Length of the diffusion run in samples.")
+    ] = None,
+    show_plan: Annotated[
+        bool, typer.Option("--plan", help="Only print what it would do.")
+    ] = False,
+    device: Device = "auto",
+    seed: Seed = 0,
+    threads: Threads = 1,
+) -> None:
+    """Render, train all parts and export; the same command goes on where it was stopped."""
+    from ttikit.training.loop import pick_device, prepare_cpu
+    from ttikit.training.pipeline import Pipeline, choose_preset, plan
+
+    prepare_cpu(threads)
+    chosen = pick_device(device)
+    lengths = choose_preset(preset, chosen, samples)
+    if show_plan:
+        print("\n".join(plan(lengths)))
+    elif not Pipeline(data, out, lengths, chosen, seed).run():
+        print("stopped; the same command goes on from here")
+
+
+@app.command()
+def decoder(
+    data: Data,
+    latents: Annotated[Path, typer.Option("--latents", help="Cache from `ttikit train latents`.")],
+    autoencoder: AutoencoderFile,
+    out: Out,
+    percentile: Annotated[
+        float,
+        typer.Option(min=90, max=100, help="As `ttikit export` will be given it."),
+    ] = 99.99,
+    minutes: Minutes = None,
+    samples: Samples = None,
+    finish_minutes: Finish = None,
+    device: Device = "auto",
+    batch: Batch = None,
+    rate: Rate = 2e-3,
+    seed: Seed = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Tune the decoder as int8 computes it; latents and encoder stay. 20 minutes by default."""
+    from ttikit.data.dataset import FaceDataset
+    from ttikit.training.decoder_tuning import tune_decoder
+    from ttikit.training.latents import load_cache
+    from ttikit.training.loop import pick_device, prepare_cpu
+
+    prepare_cpu(threads)
+    settings = _settings(out, batch or 8, minutes, samples, 20.0, finish_minutes, seed)
+    train, (held_out, _) = FaceDataset(data, "train"), _held_out(data)
+    result = tune_decoder(
+        load_cache(latents), train.images, held_out, autoencoder, settings, rate, percentile,
+        pick_device(device),
+    )  # fmt: skip
     _report(result, as_json, out)
 
 

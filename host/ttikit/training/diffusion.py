@@ -66,7 +66,12 @@ class DiffusionTask:
         """Do what ``speed`` asks for; the step of ``counters`` is a trial run."""
         if speed.captions:
             self.batches.prepare_captions(speed.captions, counters.seed, speed.processes)
-        self.forward = compiled(self.model, speed.backend, lambda fast: self._loss(fast, counters))
+        self.forward = compiled(
+            self.model,
+            speed.backend,
+            lambda fast: self._loss(fast, counters),
+            tells=self.batches.world.leads,
+        )
 
     def loss(self, counters: Counters) -> dict[str, Tensor]:
         """Loss of one batch."""

@@ -1,0 +1,154 @@
+"""`ttikit train all`: every part once, stopped parts go on, complete ones are skipped."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+torch = pytest.importorskip("torch")
+
+from ttikit.data import captions as captions_module  # noqa: E402
+from ttikit.data import cli as data_cli  # noqa: E402
+from ttikit.data import dataset  # noqa: E402
+from ttikit.errors import TtiError  # noqa: E402
+from ttikit.export import cli as export_cli  # noqa: E402
+from ttikit.training import distillation, pipeline  # noqa: E402
+from ttikit.training.cli import app  # noqa: E402
+from ttikit.training.diffusion import DiffusionTask, load_diffusion  # noqa: E402
+from ttikit.training.loop import Budget  # noqa: E402
+from ttikit.training.pipeline import Length, Preset, choose_preset, used  # noqa: E402
+
+from .conftest import captions  # noqa: E402
+
+TINY = Preset(
+    train=24,
+    held_out=4,
+    autoencoder=Length(4, samples=8),
+    diffusion=Length(2, samples=4),
+    distilled=Length(2, samples=2),
+)
+
+
+@pytest.fixture
+def run(pictures, tmp_path, monkeypatch):
+    """Runs the command on stand-ins for renderer and exporter; `run.calls` are theirs."""
+
+    class Faces:
+        attributes = ("Male",)
+        data: ClassVar[dict] = {}
+
+        def __init__(self, root, split):
+            assert (root / dataset.MANIFEST).exists()
+            count = {"train": 24, "held-out": 4}[split]
+            self.images = pictures[:count]
+            self.labels = (np.arange(count) % 2).astype(np.uint8)[:, None]
+
+    def render(out, train, held_out, seed, workers):
+        calls.append(("render", train, held_out, seed))
+        shards = {"a": {"count": train + held_out, "images": "", "labels": ""}}
+        out.mkdir(exist_ok=True)
+        dataset.Manifest(seed, {"train": train, "held-out": held_out}, 1, [], shards).write(out)
+
+    def export(diffusion, autoencoder, out):
+        calls.append(("export", diffusion, autoencoder))
+        assert load_diffusion(diffusion)[0].config.guides and autoencoder.exists()
+        out.touch()
+
+    calls: list[tuple] = []
+    monkeypatch.setattr(dataset, "FaceDataset", Faces)
+    monkeypatch.setattr(data_cli, "render", render)
+    monkeypatch.setattr(export_cli, "export", export)
+    monkeypatch.setattr(captions_module, "token_batch", captions)
+    monkeypatch.setitem(pipeline.PRESETS, "cpu", TINY)
+    monkeypatch.chdir(tmp_path)
+
+    def command(*more):
+        result = CliRunner().invoke(app, ["all", "--data", "data", "--out", "runs", *more])
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    command.calls = calls
+    return command
+
+
+def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
+    loss, stops = DiffusionTask.loss, [1]
+
+    def stopping(task, counters):
+        if stops and stops.pop():
+            os.kill(os.getpid(), signal.SIGTERM)
+        return loss(task, counters)
+
+    monkeypatch.setattr(DiffusionTask, "loss", stopping)
+    assert run().endswith("stopped; the same command goes on from here\n")
+    assert used(Path("runs/diffusion"), Budget(samples=4)) == 0.5
+    assert not Path("runs/distilled").exists()
+    out = run()
+    for part in (
+        "data: 28 pictures, complete",
+        "autoencoder is complete",
+        "latents.safetensors is",
+    ):
+        assert part in out
+    assert used(Path("runs/diffusion"), Budget(samples=4)) == 1.0
+    assert Path("runs/faces.tti").exists()
+    diffusion, autoencoder = (
+        Path("runs") / n / pipeline.EXPORT for n in ("distilled", "autoencoder")
+    )
+    assert run.calls == [("render", 24, 4, 0), ("export", diffusion, autoencoder)]
+    out = run()
+    assert out.count("complete") == 6 and len(run.calls) == 2
+    # More samples of the transformer: it goes on, and so does what follows from it.
+    monkeypatch.setattr(distillation, "train_distilled", lambda *a, **k: run.calls.append("again"))
+    (Path("runs/distilled") / pipeline.NAME).unlink()
+    run("--samples", "6")
+    assert used(Path("runs/diffusion"), Budget(samples=6)) == 1.0
+    assert run.calls[-1] == "again"
+
+
+def test_a_half_rendered_set_goes_on_with_its_own_numbers(run, monkeypatch):
+    Path("data").mkdir()
+    dataset.Manifest(9, {"train": 7, "held-out": 3}, 1, [], {}).write(Path("data"))
+    monkeypatch.setattr(pipeline.Pipeline, "_trained", lambda *a: False)
+    run()
+    assert run.calls == [("render", 7, 3, 9)]
+    dataset.Manifest(9, {"train": 7, "held-out": 3}, 1, [], {}, "celeba").write(Path("data"))
+    with pytest.raises(TtiError, match="finish `ttikit data celeba`"):
+        run()
+
+
+def test_presets_suit_the_device():
+    cpu, cuda = torch.device("cpu"), torch.device("cuda")
+    assert choose_preset(None, cpu, None) is pipeline.PRESETS["cpu"]
+    fast = choose_preset(None, cuda, None)
+    assert fast is pipeline.PRESETS["gpu"] and fast.diffusion.samples == 12_000_000
+    other = choose_preset("cpu", cuda, 1000)
+    assert other.diffusion == Length(64, samples=1000)
+    assert other.autoencoder == pipeline.PRESETS["cpu"].autoencoder
+    with pytest.raises(TtiError, match="choose cpu or gpu"):
+        choose_preset("tpu", cpu, None)
+
+
+def test_a_torn_checkpoint_counts_as_nothing(tmp_path):
+    assert used(tmp_path, Budget(minutes=1.0)) == 0.0
+    (tmp_path / pipeline.NAME).write_bytes(b"torn")
+    assert used(tmp_path, Budget(minutes=1.0)) == 0.0
+
+
+def test_the_plan_counts_the_arithmetic(run):
+    out = run("--plan", "--preset", "gpu")
+    assert "diffusion: 12,000,000 samples, 2048 at a time" in out
+    assert run.calls == [] and not Path("runs").exists()
+    # Backward costs twice as much as forward, except where no gradient flows to the input.
+    depth, tokens, dim, hidden = 6, 64, 192, 576
+    blocks = depth * tokens * (4 * dim * dim + 2 * dim * hidden + 2 * tokens * dim)
+    products = pipeline.training_flops() / 2 / 3
+    assert blocks < products < 1.1 * blocks
