@@ -1,4 +1,7 @@
-"""How well a classifier does: accuracy, balanced accuracy, area under the curve, thresholds."""
+"""How well a classifier does: accuracy, balanced accuracy, area under the curve, thresholds.
+
+Labels are 0, 1 or `UNKNOWN`; pictures whose label is unknown do not count.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,11 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ttikit.data.attributes import UNKNOWN
+
 ACCURACY = 0.97  # what an attribute needs to be clear: share of right answers …
 BALANCED = 0.95  # … and mean of the shares among the pictures with it and without it
+SLACK = 0.002  # what a threshold may be worse than the best
 
 RULE = (
     f"an attribute is clear if, on the held-out renders and on the same renders after the "
@@ -35,6 +41,7 @@ def auc(scores: NDArray[np.floating], labels: NDArray[np.uint8]) -> float:
     """
     from scipy.stats import rankdata
 
+    scores, labels = _known(scores, labels)
     positive = labels.astype(bool)
     count = int(positive.sum())
     pairs = count * (len(labels) - count)
@@ -45,24 +52,31 @@ def auc(scores: NDArray[np.floating], labels: NDArray[np.uint8]) -> float:
 
 
 def best_threshold(scores: NDArray[np.floating], labels: NDArray[np.uint8]) -> float:
-    """Threshold with the highest balanced accuracy; the middle of the best range.
+    """Threshold with the best mean of accuracy and balanced accuracy, `SLACK` apart.
 
-    scores (N,) in [0, 1], labels (N,). 0.5 if all labels are the same.
+    The middle of all thresholds that are nearly as good as the best: with few pictures of a kind
+    the very best one is chance. scores (N,) in (0, 1), labels (N,). 0.5 if all are the same.
     """
+    scores, labels = _known(scores, labels)
     positive = labels.astype(bool)
     if positive.all() or not positive.any():
         return 0.5
-    cuts = np.unique(scores)
-    if len(cuts) < 2:
-        return 0.5
+    share = float(positive.mean())
     with_it, without = np.sort(scores[positive]), np.sort(scores[~positive])
+    cuts = np.unique(scores)
     hits = 1 - np.searchsorted(with_it, cuts) / len(with_it)  # score >= cut
     rejected = np.searchsorted(without, cuts) / len(without)
-    balanced = (hits + rejected) / 2
-    best = int(balanced.argmax())
-    # Any threshold between the score before and the best cut divides the pictures alike.
-    below = cuts[best - 1] if best else 0.0
-    return float((below + cuts[best]) / 2)
+    right = share * hits + (1 - share) * rejected
+    value = (right + (hits + rejected) / 2) / 2
+    good = np.flatnonzero(value >= value.max() - SLACK)
+    # Down to the score before: every threshold between two scores divides the pictures alike.
+    low, high = cuts[max(0, good[0] - 1)], cuts[good[-1]]
+    return float(1 / (1 + np.exp(-(_logit(low) + _logit(high)) / 2)))
+
+
+def _logit(share: float) -> float:
+    share = min(max(float(share), 1e-6), 1 - 1e-6)
+    return float(np.log(share / (1 - share)))
 
 
 def thresholds(
@@ -80,20 +94,32 @@ def figures(
     limits: NDArray[np.floating],
     attributes: Sequence[str],
 ) -> dict[str, Figures]:
-    """Figures of every attribute; probabilities and labels (N, A), limits (A,)."""
+    """Figures of every attribute; probabilities and labels (N, A), limits (A,).
+
+    Zeros for an attribute that no picture knows.
+    """
     out: dict[str, Figures] = {}
     for i, name in enumerate(attributes):
-        truth = labels[:, i].astype(bool)
-        right = (probabilities[:, i] >= limits[i]) == truth
+        scores, known = _known(probabilities[:, i], labels[:, i])
+        truth = known.astype(bool)
+        right = (scores >= limits[i]) == truth
         # Without pictures of one kind the other kind stands for both.
         sides = [float(right[side].mean()) for side in (truth, ~truth) if side.any()]
+        count = max(1, len(truth))
         out[name] = {
-            "share": round(float(truth.mean()), 4),
-            "accuracy": round(float(right.mean()), 4),
-            "balanced": round(sum(sides) / len(sides), 4),
-            "auc": round(auc(probabilities[:, i], labels[:, i]), 4),
+            "share": round(float(truth.sum()) / count, 4),
+            "accuracy": round(float(right.sum()) / count, 4),
+            "balanced": round(sum(sides) / max(1, len(sides)), 4),
+            "auc": round(auc(scores, known), 4),
         }
     return out
+
+
+def _known(
+    scores: NDArray[np.floating], labels: NDArray[np.uint8]
+) -> tuple[NDArray[np.floating], NDArray[np.uint8]]:
+    known = labels != UNKNOWN
+    return scores[known], labels[known]
 
 
 def is_clear(*found: Figures) -> bool:

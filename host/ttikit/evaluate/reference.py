@@ -74,9 +74,12 @@ class Reference:
     def floor(self, count: int) -> float:
         """Render–render: distance of ``count`` training renders, other people than the held-out.
 
-        No generator can do better with as many pictures, but by chance.
+        No generator can do better with as many pictures, but by chance. The first training
+        renders only chose the judge's thresholds; it has not learnt them by heart.
         """
-        return self.distance(self.training_features[0][: self._at_most(count)])
+        _enough(self.train, count)
+        renders = self.train.images[:count]
+        return self.distance(self._features(f"train-{count}", [renders], count))
 
     def baseline(self, count: int) -> float:
         """Without a model: distance of ``count`` training renders after the autoencoder.
@@ -98,25 +101,12 @@ class Reference:
         half = len(self.features) // 2
         return distance(moments(self.features[:half]), moments(self.features[half : 2 * half]))
 
-    def _at_most(self, count: int) -> int:
-        if count > len(self.train):
-            raise TtiError(
-                f"{count:,} pictures need as many training renders, and {self.train.root} has "
-                f"{len(self.train):,}; ask for fewer or render more"
-            )
-        return count
-
     def _passed(self, data: FaceDataset, count: int) -> Numbers:
         """Features of the first ``count`` pictures of a split after the autoencoder."""
+        _enough(data, count)
+        pictures = passed(data, count, self.autoencoder, self.cache)
         key = f"passed-{data.split}-{count}-{file_fingerprint(self.autoencoder)}"
-        path = self._path(key)
-        width = self.judge.width
-        kept = read_array(path, count, (width,), np.float32)
-        if kept is None:
-            pictures = passed(data, self._at_most(count), self.autoencoder, self.cache)
-            kept = self.judge.features(pictures)
-            write_array(path, kept)
-        return kept
+        return self._features(key, [pictures], count)
 
     def _features(self, key: str, shards: list[Pictures], count: int) -> Numbers:
         path = self._path(key)
@@ -135,3 +125,11 @@ class Reference:
 
     def _path(self, key: str) -> Path:
         return self.cache / f"features-{key}-{self._key}.npy"
+
+
+def _enough(data: FaceDataset, count: int) -> None:
+    if count > len(data):
+        raise TtiError(
+            f"{count:,} pictures need as many renders, and the split {data.split!r} of "
+            f"{data.root} has {len(data):,}; ask for fewer or render more"
+        )
