@@ -128,6 +128,8 @@ def test_the_bank_holds_captions_of_each_picture():
     assert bank.shape == (300, 4, longest)  # no column that is always empty
     assert (bank[:, :, 0] != 0).all()
     assert len(np.unique(bank[7], axis=0)) > 1
+    alike = caption_bank(np.repeat(labels[:1], 300, axis=0), token_batch, 4, 0)
+    assert not np.array_equal(alike[:50], alike[250:])  # the parts draw different numbers
     one = np.zeros((300, 1), np.uint8)
     one[10:, 0] = 1
     assert np.array_equal(caption_bank(one, captions, 3, 0)[:, :, 0], 1 + np.repeat(one, 3, 1))
@@ -149,8 +151,11 @@ def test_a_bad_step_between_two_looks_never_reaches_a_checkpoint(tmp_path):
 
     def run(steps, bad):
         def loss(counters):
-            factor = float("nan") if counters.step == bad else 1.0
-            return {"loss": model(torch.ones(1)).sum() * factor}
+            loss = model(torch.ones(1)).sum()
+            if counters.step != bad:
+                return {"loss": loss}
+            os.kill(os.getpid(), signal.SIGTERM)  # so that a checkpoint is due right after it
+            return {"loss": loss * float("nan")}
 
         settings = Settings(tmp_path, 8, Budget(samples=8 * steps), look_every=1000)
         optimiser = torch.optim.AdamW(model.parameters())
