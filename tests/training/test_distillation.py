@@ -155,3 +155,22 @@ def test_wrong_teachers_are_refused(cache, teacher_file, tmp_path):
     cache.autoencoder = "other"
     with pytest.raises(TtiError, match="another autoencoder"):
         distil(teacher_file, "third")
+
+
+def test_the_reader_pushes_towards_the_caption(shaken):
+    teacher, student = shaken
+
+    class Fake:
+        def pull(self, x, t, tokens):
+            return torch.ones_like(x)
+
+    x, t, tokens, dropped, guidance, _ = inputs()
+    steps = torch.full_like(t, 16.0)
+    t = torch.full_like(t, 0.5)
+    plain = distillation.DistillationTask(student, student, teacher, None)
+    pushed = distillation.DistillationTask(student, student, teacher, None, Fake(), push=0.5)
+    arguments = x, t, tokens, dropped, guidance, steps
+    change = pushed.targets(*arguments) - plain.targets(*arguments)
+    # At t = 0.5 the factor t/(1 − t) is 1; guidance 1 and hidden prompts are not pushed.
+    expected = -0.5 * (guidance - 1) / 2 * ~dropped
+    torch.testing.assert_close(change.mean((1, 2, 3)), expected, rtol=1e-4, atol=1e-4)

@@ -4,7 +4,8 @@ Classifier-free guidance needs two passes per step, and Euler steps want to be s
 flow is curved. The student starts as a copy of the teacher (the trained `TextToLatent`) and learns
 
 - from the teacher, vu + g·(vc − vu): the guided velocity in one pass (Meng et al. 2023, "On
-  distillation of guided diffusion models");
+  distillation of guided diffusion models"), with a push by a `Reader` towards what the caption
+  names;
 - from itself, the mean velocity over a long step, as the mean of two steps of half the length
   that its slow average takes ("shortcut models", Frans et al. 2024).
 
@@ -36,6 +37,7 @@ from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import ModelConfig, TextToLatent
 from ttikit.training.optim import Average, Schedule, build_optimisers
+from ttikit.training.reader import Reader, load_reader, velocity_of
 
 GUIDES = 5  # guidance 1 to 5
 PACES = 5  # 1, 2, 4, 8 and 16 steps
@@ -44,6 +46,7 @@ FINEST = 2 ** (PACES - 1)
 SHARES = {16: 0.38, 8: 0.20, 4: 0.22, 2: 0.06, 1: 0.04, 12: 0.03, 6: 0.04, 3: 0.03}
 DROP = 0.04  # share of hidden prompts
 DEFAULT_GUIDANCE = 3.0
+PUSH = 1.0
 DEFAULT_SHARE = 0.3  # of the batch that is trained at exactly the default guidance
 
 
@@ -55,13 +58,20 @@ class DistillationTask:
         slow: the same network with the running average of the student's weights.
         teacher: the model whose guided field is learned; it is not changed.
         batches: latents with captions.
+        reader: pushes the guided field, ``push`` times as hard as Bayes' rule says at guidance 3.
     """
 
     def __init__(
-        self, student: TextToLatent, slow: TextToLatent, teacher: TextToLatent, batches: Batches
+        self,
+        student: TextToLatent,
+        slow: TextToLatent,
+        teacher: TextToLatent,
+        batches: Batches,
+        reader: Reader | None = None,
+        push: float = PUSH,
     ) -> None:
         self.student, self.slow, self.teacher = student, slow, teacher
-        self.batches = batches
+        self.batches, self.reader, self.push = batches, reader, push
 
     def loss(self, counters: Counters) -> dict[str, Tensor]:
         """Mean squared error of the velocity, and its parts from the teacher and from itself."""
@@ -109,7 +119,12 @@ class DistillationTask:
         null = self.teacher.null.expand_as(text)
         both = self.teacher.dit(torch.cat((x, x)), torch.cat((t, t)), torch.cat((text, null)))
         conditional, unconditional = both.float().chunk(2)
-        return unconditional + guidance[:, None, None, None] * (conditional - unconditional)
+        velocity = unconditional + guidance[:, None, None, None] * (conditional - unconditional)
+        if self.reader is not None:
+            force = self.push * (guidance - 1) / (DEFAULT_GUIDANCE - 1) * ~dropped
+            pull = velocity_of(self.reader.pull(x, t, tokens), t)
+            velocity += force[:, None, None, None] * pull
+        return velocity
 
     def _two_halves(
         self,
@@ -159,8 +174,12 @@ def train_distilled(
     settings: Settings,
     rate: float = 1e-3,
     device: torch.device | None = None,
+    reader_path: Path | None = None,
+    push: float = PUSH,
 ) -> dict[str, float]:
     """Distil ``teacher_path`` (or resume) into ``settings.out``; returns the samples seen.
+
+    ``reader_path`` and ``push`` add the push of a `Reader`; see `DistillationTask`.
 
     ``export.safetensors`` with the averaged weights is rewritten with every checkpoint.
     """
@@ -177,9 +196,10 @@ def train_distilled(
     average = Average(student)
     slow = deepcopy(student).requires_grad_(False)
     slow.load_state_dict(average.values, assign=True)  # shares their memory
-    batches = Batches(cache, captions, settings.batch, device)
+    batches = Batches(cache, captions, settings.batch, device, settings.world)
     batches.balance(MOST)
-    task = DistillationTask(student, slow, teacher, batches)
+    reader = load_reader(reader_path, cache).to(device) if reader_path else None
+    task = DistillationTask(student, slow, teacher, batches, reader, push)
 
     def export() -> dict[str, float]:
         counted = {

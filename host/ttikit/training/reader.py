@@ -1,0 +1,207 @@
+"""A reader of noisy latents and of captions: what a face shows, and what a caption asks for.
+
+It tells how well a half-drawn face agrees with its caption. The gradient of that agreement steers
+the teacher of the distillation towards what the caption names (classifier guidance, Dhariwal &
+Nichol 2021), because a reader learns a smile from far fewer pictures than a painter does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ttikit.errors import TtiError
+from ttikit.training.batches import Batches, Captions
+from ttikit.training.checkpoint import load_tensors, save_tensors
+from ttikit.training.latents import LatentCache
+from ttikit.training.loop import Counters, Settings, Trainer
+from ttikit.training.models import ModelConfig, TextEncoder, time_features
+from ttikit.training.optim import Average, Schedule, build_optimisers
+
+EXPORT = "export.safetensors"
+TIME = 64  # width of the time features
+GROUPS = 8
+STEEPEST = 3.0  # brings the push to the size of the guidance at every t
+PLAIN = ("stem", "time", "hidden", "shown", "text.embed", "text.proj", "asked")
+
+
+class _Residual(nn.Module):
+    """h + conv2(act(conv1(act(norm(h)·scale + shift)))), scale and shift from the time."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.norm = nn.GroupNorm(GROUPS, channels)
+        self.time = nn.Linear(TIME, 2 * channels)
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1)
+
+    def forward(self, h: Tensor, time: Tensor) -> Tensor:
+        scale, shift = self.time(time)[:, :, None, None].chunk(2, dim=1)
+        inner = F.silu(self.norm(h) * (1 + scale) + shift)
+        return h + self.conv2(F.silu(self.conv1(inner)))
+
+
+class Reader(nn.Module):
+    """Attributes of noisy latents (`see`) and of captions (`read`).
+
+    Args:
+        attributes: number of attributes A.
+        config: sizes of the text encoder and of the latents.
+    """
+
+    def __init__(self, attributes: int, config: ModelConfig | None = None) -> None:
+        super().__init__()
+        config = config or ModelConfig()
+        self.stem = nn.Conv2d(config.channels, 64, 3, padding=1)
+        self.down1 = nn.Conv2d(64, 96, 4, stride=2, padding=1)
+        self.middle = nn.ModuleList(_Residual(96) for _ in range(2))
+        self.down2 = nn.Conv2d(96, 128, 4, stride=2, padding=1)
+        self.last = _Residual(128)
+        self.hidden = nn.Linear(128 * (config.size // 4) ** 2, 192)
+        self.shown = nn.Linear(192, attributes)
+        self.text = TextEncoder(config)
+        self.asked = nn.Linear(config.dim, attributes)
+        self.register_buffer("share", torch.full((attributes,), 0.5))
+
+    def see(self, x: Tensor, t: Tensor) -> Tensor:
+        """Logits (B, A) of what x (B, size, size, channels), noisy by t (B,), is going to show."""
+        time = time_features(t, TIME)
+        h = F.silu(self.stem(x.permute(0, 3, 1, 2)))
+        h = self.down1(h)
+        for block in self.middle:
+            h = block(h, time)
+        h = self.last(self.down2(F.silu(h)), time)
+        return self.shown(F.silu(self.hidden(F.silu(h).flatten(1))))
+
+    def read(self, tokens: Tensor) -> Tensor:
+        """Logits (B, A) of what faces with this caption (B, T) show."""
+        return self.asked(F.silu(self.text(tokens)))
+
+    def agreement(self, x: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
+        """log p(caption | x) − log p(caption), (B,), each attribute counted on its own.
+
+        With p the share of faces that have an attribute, q that among faces with this caption and
+        r that among faces that may become of x: Σ log(r·q/p + (1 − r)·(1 − q)/(1 − p)), by Bayes'
+        rule. An attribute that the caption leaves open has q = p and adds nothing.
+        """
+        r, q, p = self.see(x, t).sigmoid(), self.read(tokens).sigmoid(), self.share
+        return (r * q / p + (1 - r) * (1 - q) / (1 - p)).clamp(min=1e-6).log().sum(1)
+
+    def pull(self, x: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
+        """Gradient of `agreement` with respect to x, shaped like x."""
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            total = self.agreement(x, t, tokens).sum()
+            return torch.autograd.grad(total, x)[0]
+
+
+def velocity_of(pull: Tensor, t: Tensor) -> Tensor:
+    """Change of the velocity that a change ``pull`` of the score means, for t (B,) below 1.
+
+    From v = (−t·score − x)/(1 − t), which follows from x = (1 − t)·x0 + t·noise and
+    score = −E[noise]/t. The factor is bounded by `STEEPEST`: the more noise, the less of a
+    reader's gradient is about the face, and the more it would be multiplied.
+    """
+    factor = (t / (1 - t).clamp(min=1e-6)).clamp(max=STEEPEST)
+    return -factor[:, None, None, None] * pull
+
+
+class ReaderTask:
+    """Binary cross-entropy of both halves of a `Reader` against the labels."""
+
+    def __init__(self, reader: Reader, batches: Batches) -> None:
+        self.reader, self.batches = reader, batches
+
+    def loss(self, counters: Counters) -> dict[str, Tensor]:
+        """Loss of one batch: times spread evenly over (0, 1)."""
+        drawn = self.batches.draw(counters, 0.0)
+        size, device = self.batches.size, drawn.x0.device
+        places = torch.arange(size, device=device)
+        t = (places + torch.rand(size, generator=drawn.random, device=device)) / size
+        t = self.batches.mine(t)
+        mix = t[:, None, None, None]
+        x = (1 - mix) * drawn.x0 + mix * drawn.noise
+        wanted = drawn.labels.float()
+        see = F.binary_cross_entropy_with_logits(self.reader.see(x, t), wanted)
+        read = F.binary_cross_entropy_with_logits(self.reader.read(drawn.tokens), wanted)
+        return {"loss": see + read, "see": see.detach(), "read": read.detach()}
+
+
+def train_reader(
+    cache: LatentCache,
+    captions: Captions,
+    settings: Settings,
+    rate: float = 2e-3,
+    device: torch.device | None = None,
+    config: ModelConfig | None = None,
+) -> dict[str, float]:
+    """Train (or resume) into ``settings.out``; returns the mean balanced accuracies on held-out
+    latents without noise, with half and with mostly noise (t = 0.02, 0.5, 0.8)."""
+    device = device or torch.device("cpu")
+    torch.manual_seed(settings.seed)
+    config = config or cache.config
+    reader = Reader(len(cache.attributes), config).to(device)
+    labels = cache.labels.float().mean(0)
+    reader.share.copy_(labels.clamp(1e-3, 1 - 1e-3))
+    average = Average(reader)
+    task = ReaderTask(reader, Batches(cache, captions, settings.batch, device, settings.world))
+
+    def export() -> dict[str, float]:
+        metadata = {
+            "kind": "reader",
+            "attributes": cache.attributes,
+            "config": config.to_dict(),
+            "autoencoder": cache.autoencoder,
+        }
+        save_tensors(settings.out / EXPORT, average.values, metadata)
+        return {}
+
+    trainer = Trainer(
+        reader,
+        build_optimisers(reader, PLAIN, share=0.5),
+        Schedule(rate, shape="cosine", warmup=100),
+        task.loss,
+        settings,
+        average=average,
+        check=export,
+    )
+    trainer.resume()
+    trainer.run()
+    reader.load_state_dict(average.values)
+    return held_out_accuracy(reader.eval(), cache) if len(cache.held_out) else {}
+
+
+@torch.no_grad()
+def held_out_accuracy(reader: Reader, cache: LatentCache) -> dict[str, float]:
+    """Balanced accuracy of `see`, mean over the attributes, at three levels of noise."""
+    x0 = (cache.held_out.float() - cache.mean) / cache.std
+    labels = cache.held_out_labels.bool().numpy()
+    noise = torch.randn(x0.shape, generator=torch.Generator().manual_seed(1))
+    found = {}
+    for level in (0.02, 0.5, 0.8):
+        t = torch.full((len(x0),), level)
+        chance = reader.see((1 - level) * x0 + level * noise, t).sigmoid()
+        right = (chance > reader.share).numpy() == labels
+        rates = [
+            np.mean([right[labels[:, i] == side, i].mean() for side in (True, False)])
+            for i in range(labels.shape[1])
+            if 0 < labels[:, i].sum() < len(labels)
+        ]
+        found[f"accuracy_at_{level}"] = round(float(np.mean(rates)), 4)
+    return found
+
+
+def load_reader(path: Path, cache: LatentCache) -> Reader:
+    """Read the ``export.safetensors`` of `train_reader`; it must fit the latents of ``cache``."""
+    tensors, metadata = load_tensors(path)
+    if metadata.get("kind") != "reader":
+        raise TtiError(f"{path} holds no reader; give the export.safetensors of one")
+    if metadata["autoencoder"] != cache.autoencoder:
+        raise TtiError(f"{path} was trained on latents of another autoencoder")
+    reader = Reader(len(metadata["attributes"]), ModelConfig(**metadata["config"]))
+    reader.load_state_dict(tensors)
+    return reader.eval().requires_grad_(False)

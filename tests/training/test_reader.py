@@ -1,0 +1,96 @@
+"""The reader of noisy latents and captions."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from ttikit.errors import TtiError  # noqa: E402
+from ttikit.training import reader as module  # noqa: E402
+from ttikit.training.loop import Budget, Settings  # noqa: E402
+
+from .conftest import SMALL, captions, small_cache  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    out = tmp_path_factory.mktemp("reader")
+    settings = Settings(out, 16, Budget(samples=16 * 80))
+    found = module.train_reader(small_cache(), captions, settings, rate=1e-2, config=SMALL)
+    return module.load_reader(out / module.EXPORT, small_cache()), found
+
+
+def noisy(t):
+    data = small_cache()
+    x0 = data.standardised(torch.arange(16), torch.zeros(16, dtype=torch.bool))
+    noise = torch.randn(x0.shape, generator=torch.Generator().manual_seed(4))
+    return (1 - t) * x0 + t * noise, torch.full((16,), t), data.labels[:16, 0].bool()
+
+
+def words(has):
+    return torch.stack((1 + has.long(), torch.full_like(has.long(), 3)), 1)
+
+
+def test_it_reads_latents_and_captions(trained):
+    reader, found = trained
+    x, t, has = noisy(0.5)
+    assert torch.equal(reader.see(x, t)[:, 0] > 0, has)
+    assert torch.equal(reader.read(words(has))[:, 0] > 0, has)
+    assert found["accuracy_at_0.5"] > 0.95
+
+
+def test_agreement_follows_bayes_rule(trained):
+    reader, _ = trained
+    x, t, has = noisy(0.3)
+    right, wrong = reader.agreement(x, t, words(has)), reader.agreement(x, t, words(~has))
+    assert (right > 0.2).all() and (wrong < -0.3).all()
+    # What the caption leaves open says nothing.
+    share = reader.share.clone()
+    reader.share.copy_(reader.read(words(has)[:1]).sigmoid()[0])
+    nothing = reader.agreement(x, t, words(has)[:1].expand(16, -1))
+    reader.share.copy_(share)
+    torch.testing.assert_close(nothing, torch.zeros(16), atol=1e-4, rtol=0)
+
+
+def test_the_pull_is_the_gradient_and_leads_to_agreement(trained):
+    reader, _ = trained
+    x, t, has = noisy(0.5)
+    asked = words(~has)
+    pull = reader.pull(x, t, asked)
+    direction = torch.randn(x.shape, generator=torch.Generator().manual_seed(5))
+    ahead = reader.agreement(x + 1e-2 * direction, t, asked)
+    behind = reader.agreement(x - 1e-2 * direction, t, asked)
+    slope = (pull * direction).sum((1, 2, 3))
+    torch.testing.assert_close((ahead - behind) / 2e-2, slope, rtol=0.2, atol=0.05)
+    before = reader.agreement(x, t, asked)
+    for _ in range(60):
+        x = x + 3.0 * reader.pull(x, t, asked)
+    assert (reader.agreement(x, t, asked) > before + 0.2).all()
+
+
+def test_the_velocity_of_a_change_of_the_score():
+    x0, noise = torch.randn(2, 3, 4, 4, 4)
+    t = torch.tensor([0.2, 0.5, 0.75])
+    mix = t[:, None, None, None]
+    x = (1 - mix) * x0 + mix * noise
+    change = torch.randn(3, 4, 4, 4)
+
+    def velocity(score):  # with E[noise] = −t·score and E[x0] = (x − t·E[noise])/(1 − t)
+        mean_noise = -mix * score
+        return mean_noise - (x - mix * mean_noise) / (1 - mix)
+
+    score = -noise / mix
+    torch.testing.assert_close(
+        module.velocity_of(change, t), velocity(score + change) - velocity(score)
+    )
+    assert module.velocity_of(change, torch.ones(3)).abs().max() <= 3 * change.abs().max()
+
+
+def test_readers_of_other_latents_are_refused(trained, tmp_path):
+    settings = Settings(tmp_path, 16, Budget(samples=16))
+    cache = small_cache()
+    module.train_reader(cache, captions, settings, config=SMALL)
+    cache.autoencoder = "other"
+    with pytest.raises(TtiError, match="another autoencoder"):
+        module.load_reader(tmp_path / module.EXPORT, cache)
