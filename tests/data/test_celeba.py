@@ -175,3 +175,27 @@ def test_damaged_pictures_are_named(root: Path, tmp_path: Path) -> None:
 def test_a_missing_root_says_what_it_should_be(tmp_path: Path) -> None:
     with pytest.raises(TtiError, match="--root is the folder of CelebA"):
         read_celeba(tmp_path)
+
+
+def test_the_three_trainings_read_it_and_say_where_it_comes_from(
+    root, tmp_path, monkeypatch
+) -> None:
+    pytest.importorskip("torch")
+    from ttikit.cli import app as ttikit
+    from ttikit.export.run import licence
+    from ttikit.training.checkpoint import load_tensors
+
+    monkeypatch.chdir(tmp_path)
+    for line in (
+        f"data celeba --root {root} --out data --workers 1",
+        "train autoencoder --data data --out ae --samples 4 --batch 2",
+        "train latents --data data --autoencoder ae/export.safetensors --out l.safetensors",
+        "train diffusion --latents l.safetensors --out dit --samples 4 --batch 2",
+    ):
+        result = CliRunner().invoke(ttikit, line.split())
+        assert result.exit_code == 0, (line, result.output, result.exception)
+    _, metadata = load_tensors(Path("dit/export.safetensors"))
+    assert metadata["pictures"] == 2
+    assert licence(metadata["data"]) == "non-commercial research only; trained on CelebA"
+    assert licence({}).startswith("MIT; trained on our own renders")
+    assert licence({"source": "folder"}).startswith("not stated")

@@ -9,6 +9,8 @@ from PIL import Image
 from ttikit.data import asset_build
 from ttikit.data.cli import app
 from ttikit.data.dataset import FaceDataset
+from ttikit.data.vocabulary import FACES
+from ttikit.data.vocabulary_page import page
 from ttikit.errors import TtiError
 from typer.testing import CliRunner
 
@@ -24,6 +26,13 @@ def test_captions_are_repeatable() -> None:
     assert len(lines) == 5
     assert call("captions", "-n", "5", "--seed", "4").splitlines() == lines
     assert json.loads(call("captions", "-n", "5", "--seed", "5", "--json")) != lines
+
+
+def test_vocabulary_prints_the_page_and_writes_it(tmp_path: Path) -> None:
+    text = call("vocabulary")
+    assert text == page(FACES)
+    call("vocabulary", "--out", str(tmp_path / "page.md"))
+    assert (tmp_path / "page.md").read_text("utf-8") == text
 
 
 def test_render_sheet_from_data_and_sheet_of_an_attribute(tmp_path: Path) -> None:
