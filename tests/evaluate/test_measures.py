@@ -6,6 +6,7 @@ from ttikit.data.attributes import ATTRIBUTES, INDEX
 from ttikit.evaluate import measures
 from ttikit.evaluate.expectations import Demand, Expectation
 from ttikit.evaluate.measures import Share
+from ttikit.evaluate.report import Obedience
 
 MAN, WOMAN = Demand(("Male",)), Demand(("Male",), False)
 BALD, GLASSES = Demand(("Bald",)), Demand(("Eyeglasses",))
@@ -94,3 +95,11 @@ def test_strangers_are_never_the_same_picture():
     found = measures.stranger_distances(points, pairs=2000)
     assert found.min() == 1 and found.max() == 4
     assert found.mean() == pytest.approx(2, abs=0.1)  # mean |i − j| of i ≠ j below 5
+
+
+def test_failures_but_for_age():
+    old = Demand(("Young",), False)
+    failures = [(old,), (old, BALD), (GLASSES,)]
+    made = tuple(measures.Failure(i, "x", i, missing, 1.0) for i, missing in enumerate(failures))
+    found = Obedience(measures.Presence(), Share(3, 10), made)
+    assert found.failed_but_for_age == Share(2, 10)

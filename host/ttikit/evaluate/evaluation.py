@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,10 +16,12 @@ from ttikit.evaluate.report import Frechet, Nearest, Obedience, People, Report
 from ttikit.evaluate.settings import ALL, FAST, FULL, Plan, Setting, grid
 
 if TYPE_CHECKING:
+    from ttikit.data.vocabulary import Ids
     from ttikit.evaluate.reference import Reference
     from ttikit.export.reference import FloatModel
 
 CAPTION_SEED = 1
+SHOWN = 4  # seeds of each prompt on the sheet
 
 
 class Looks(Protocol):
@@ -104,7 +106,7 @@ class Evaluation:
             reference.baseline(len(jobs)),
         )
 
-    def int8(self, source: FloatModel, forms: dict[str, int], prompts: Sequence[str]) -> None:
+    def int8(self, source: FloatModel, forms: Mapping[str, Ids], prompts: Sequence[str]) -> None:
         """Compare the firmware with the float model, stage by stage."""
         jobs = [FULL.job(prompts[seed % len(prompts)], seed) for seed in range(self.plan.int8)]
         drawn = self.artist.stages(jobs, "int8 against float")
@@ -140,7 +142,7 @@ class Evaluation:
         """Choose the pictures of the sheets. Comes after `follow`."""
         full = self._drawn[FULL]
         grids = self.sheets.grids
-        grids["prompts"] = _four_blocks(full[:, : min(4, full.shape[1])])
+        grids["prompts"] = _four_blocks(full[:, : min(SHOWN, full.shape[1])])
         chosen = np.linspace(0, len(full) - 1, min(8, len(full))).astype(int)
         for name, settings in (("steps", steps), ("guidance", guidances)):
             grids[name] = np.stack([self._drawn[one][chosen, 0] for one in settings])
@@ -162,14 +164,14 @@ class Evaluation:
 
 
 def captions(labels: NDArray[np.uint8], count: int) -> list[tuple[str, int]]:
-    """Return a caption and a seed for each of the first `count` rows of labels (N, A)."""
+    """Return a Russian caption and a seed for each of the first `count` rows of labels (N, A)."""
     from ttikit.data.attributes import ATTRIBUTES
     from ttikit.data.captions import caption
 
     out = []
     for i, row in enumerate(labels[:count]):
         person = dict(zip(ATTRIBUTES, map(int, row), strict=True))
-        out.append((caption(person, np.random.default_rng([CAPTION_SEED, i])), i))
+        out.append((caption(person, np.random.default_rng([CAPTION_SEED, i]), 0.0), i))
     return out
 
 

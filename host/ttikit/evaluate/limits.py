@@ -59,7 +59,7 @@ def _presence(report: Report) -> Iterator[Limit]:
         if demands:
             yield _each(f"{name}, at {s.FULL}", demands, shares, limit)
     yield Limit(
-        f"failure rate at {s.FULL}: gender, age or a clear attribute is missing",
+        f"failure rate at {s.FULL}: gender, age, glasses or a clear attribute is missing",
         f"≤ {s.FAILURES:.0%}",
         _failure_text(report),
         full.failed.value <= s.FAILURES,
@@ -83,10 +83,15 @@ def _each(what: str, demands: list[Demand], shares: Presence, limit: float) -> L
 
 
 def _failure_text(report: Report) -> str:
-    text = f"{percent(report.full.failed.value)} of {report.full.failed.count}"
-    if report.truth is not None:
-        text += f" (the judge alone: {percent(report.truth.failed.value)} of real renders)"
-    return text
+    full, truth = report.full, report.truth
+    text = f"{percent(full.failed.value)} of {full.failed.count}"
+    apart = f"without age {percent(full.failed_but_for_age.value)}"
+    if truth is None:
+        return f"{text}; {apart}"
+    return (
+        f"{text} (the judge alone: {percent(truth.failed.value)} of real renders); {apart} "
+        f"({percent(truth.failed_but_for_age.value)})"
+    )
 
 
 def _frechet(report: Report) -> Iterator[Limit]:

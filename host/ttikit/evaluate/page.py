@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ttikit.evaluate import plots, sheets
-from ttikit.evaluate.evaluation import Sheets
+from ttikit.evaluate.evaluation import SHOWN, Sheets
 from ttikit.evaluate.expectations import Demand
 from ttikit.evaluate.limits import limits, percent
 from ttikit.evaluate.measures import Presence, limit_of
 from ttikit.evaluate.report import Report
-from ttikit.evaluate.settings import FAST, FULL, OVER_GUIDANCE, OVER_STEPS, Setting
+from ttikit.evaluate.settings import FAST, FULL, OVER_GUIDANCE, OVER_STEPS, Plan, Setting
 from ttikit.files import write_atomically
 
 PAGE = "README.md"
@@ -109,7 +109,7 @@ def _page(report: Report, images: set[str]) -> Iterator[str]:
     yield from _failed(report, images)
     yield from _precision(report)
     yield from _people(report, images)
-    yield from _sheets(images, len(report.expectations))
+    yield from _sheets(images, len(report.expectations), report.plan)
     yield from _prompts(report)
 
 
@@ -177,10 +177,11 @@ def _settings(report: Report) -> Iterator[str]:
     found = report.frechet
     yield "## Steps and guidance\n"
     yield (
-        "Failed: the prompted gender, age or a prompted clear attribute is missing. Present: the "
-        "share of all demands for clear attributes.\n"
+        "Failed: the prompted gender, age, glasses or a prompted clear attribute is missing; then "
+        "the same but for age, which the judge sees least surely. Present: the share of all "
+        "demands for clear attributes.\n"
     )
-    head = ["steps", "guidance", "pictures", "present", "failed"]
+    head = ["steps", "guidance", "pictures", "present", "failed", "but for age"]
     yield from table(
         [*head, "Fréchet distance"] if found else head,
         (_setting_row(report, setting) for setting in report.settings()),
@@ -190,7 +191,8 @@ def _settings(report: Report) -> Iterator[str]:
             yield (
                 f"Renders of what the prompts demand{name}: present "
                 f"{percent(_present(report, truth.presence))}, failed "
-                f"{percent(truth.failed.value)}.\n"
+                f"{percent(truth.failed.value)}, but for age "
+                f"{percent(truth.failed_but_for_age.value)}.\n"
             )
     if found:
         yield (
@@ -211,6 +213,7 @@ def _setting_row(report: Report, setting: Setting) -> list[str]:
         str(one.failed.count),
         percent(_present(report, one.presence)),
         percent(one.failed.value),
+        percent(one.failed_but_for_age.value),
     ]
     if report.frechet is not None:
         known = setting in report.frechet.values
@@ -288,13 +291,17 @@ def _people(report: Report, images: set[str]) -> Iterator[str]:
             yield "![Drawn faces and their neighbours](neighbours.png)\n"
 
 
-def _sheets(images: set[str], prompts: int) -> Iterator[str]:
+def _sheets(images: set[str], prompts: int, plan: Plan) -> Iterator[str]:
     chosen = "one prompt a column, seed 0"
     for name, title, text in (
         ("steps", "Steps", f"{chosen}; a row for each number of steps."),
         ("guidance", "Guidance", f"{chosen}; a row for each guidance, at {FULL.steps} steps."),
         ("seeds", "Seeds", f"A row is one prompt, a column one seed, at {FULL}."),
-        ("prompts", f"All {prompts} prompts", f"Seeds 0, 1 and 2 of each, at {FULL}."),
+        (
+            "prompts",
+            f"All {prompts} prompts",
+            f"The first {min(SHOWN, plan.seeds)} seeds of each, at {FULL}.",
+        ),
     ):
         if f"{name}.png" in images:
             yield f"## {title}\n"

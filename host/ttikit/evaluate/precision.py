@@ -7,7 +7,7 @@ that the firmware itself has drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from ttikit.errors import TtiError
 from ttikit.evaluate.firmware import Job
 
 if TYPE_CHECKING:
+    from ttikit.data.vocabulary import Ids
     from ttikit.export.reference import FloatModel
 
 BATCH = 16
@@ -71,7 +72,7 @@ def check_pair(model: dict[str, Any], diffusion: dict[str, Any], path: Path) -> 
 
 def measure(
     source: FloatModel,
-    forms: dict[str, int],
+    forms: Mapping[str, Ids],
     jobs: Sequence[Job],
     drawn: Iterable[Sequence[bytes]],
 ) -> Precision:
@@ -114,7 +115,7 @@ def _parsed(drawn: Sequence[Sequence[bytes]]) -> _Batch:
 
 
 def _float_batch(
-    source: FloatModel, forms: dict[str, int], jobs: Sequence[Job], last: NDArray[np.float32]
+    source: FloatModel, forms: Mapping[str, Ids], jobs: Sequence[Job], last: NDArray[np.float32]
 ) -> tuple[_Batch, NDArray[np.uint8]]:
     """Return what float computes, and its decoder's pictures of the firmware's `last` latents."""
     import torch

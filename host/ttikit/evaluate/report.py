@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ttikit.evaluate.expectations import Expectation
+from ttikit.evaluate.expectations import AGE, Expectation
 from ttikit.evaluate.measures import Failure, Presence, Share
 from ttikit.evaluate.precision import Precision
 from ttikit.evaluate.settings import ALL, FULL, Plan, Setting
@@ -19,6 +19,12 @@ class Obedience:
     presence: Presence
     failed: Share  # share of pictures that fail
     failures: tuple[Failure, ...]  # the worst first
+
+    @property
+    def failed_but_for_age(self) -> Share:
+        """The share of pictures that fail by more than age, which the judge sees least surely."""
+        bad = sum(any(one.names != (AGE,) for one in each.missing) for each in self.failures)
+        return Share(bad, self.failed.count)
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,7 @@ def _figures(obedience: Obedience | None) -> dict[str, Any] | None:
     return {
         "pictures": obedience.failed.count,
         "failure_rate": obedience.failed.value,
+        "failure_rate_but_for_age": obedience.failed_but_for_age.value,
         "presence": {str(one): shares.of(one).value for one in shares.demands()},
         "presence_overall": shares.overall().value,
         "failures": [
