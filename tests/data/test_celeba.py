@@ -95,11 +95,14 @@ def test_it_goes_on_and_refuses_other_labels(root: Path, tmp_path: Path) -> None
     before = (out / "train-images-00000.npy").read_bytes()
     (out / "train-images-00000.npy").unlink()
     counted: list[tuple[int, int]] = []
-    collect(read_celeba(root), out, progress=lambda done, total: counted.append((done, total)))
+    collect(read_celeba(root), out, 2, lambda done, total: counted.append((done, total)))
     assert counted == [(2, 4), (4, 4)]
     assert (out / "train-images-00000.npy").read_bytes() == before
     with pytest.raises(TtiError, match="another set of pictures, labels or options"):
         collect(read_celeba(root, train=1), out)
+    change(root / "list_attr_celeba.txt", "000002.jpg -1", "000002.jpg 1")
+    with pytest.raises(TtiError, match="another set of pictures, labels or options"):
+        collect(read_celeba(root), out)
 
 
 def test_without_a_partition_every_tenth_is_kept_aside_and_counts_limit(root: Path) -> None:
