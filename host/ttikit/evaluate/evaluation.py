@@ -136,7 +136,7 @@ class Evaluation:
             for i in np.flatnonzero(near.mirrored):
                 pictures[i] = pictures[i][:, ::-1]
             rows.append(np.stack(pictures))
-        self.sheets.grids["neighbours"] = _wrapped(np.stack(rows), 16)
+        self.sheets.grids["neighbours"] = _wrapped(np.stack(rows), min(16, count))
 
     def collect(self, steps: Sequence[Setting], guidances: Sequence[Setting]) -> None:
         """Choose the pictures of the sheets. Comes after `follow`."""

@@ -87,7 +87,9 @@ def _curve(
         draw.text((left + 4, y(value) - 7), f"{value:.3g}", "black", font)
     for k, (name, value) in enumerate(lines.items()):
         draw.line([(x0, y(value)), (x1, y(value))], COLOURS[1 + k % 2], 1)
-        draw.text((x1 - font.getlength(name), y(value) - 14), name, COLOURS[1 + k % 2], font)
+        # One name above its line on the right, the other below on the left: lines may coincide.
+        place = (x0 + 4, y(value) + 2) if k % 2 else (x1 - font.getlength(name), y(value) - 14)
+        draw.text(place, name, COLOURS[1 + k % 2], font)
     gap = (x1 - x0) / max(len(values), 1)
     points = [(x0 + gap * (i + 0.5), y(value)) for i, value in enumerate(values.values())]
     if len(points) > 1:

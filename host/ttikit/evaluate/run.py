@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ttikit.errors import TtiError
 from ttikit.evaluate.cache import PictureCache
@@ -15,6 +15,10 @@ from ttikit.evaluate.page import write_page
 from ttikit.evaluate.report import Report
 from ttikit.evaluate.settings import ALL, FAST, FULL, OVER_GUIDANCE, OVER_STEPS, QUICK, Plan
 from ttikit.model_file import ModelFile, ModelFileError, read_model
+
+if TYPE_CHECKING:
+    from ttikit.evaluate.classifier import Judge
+    from ttikit.evaluate.reference import Reference
 
 
 @dataclass(frozen=True)
@@ -44,20 +48,37 @@ def run(
     inputs: Inputs, out: Path, quick: bool = False, pictures: int | None = None
 ) -> tuple[Report, Path]:
     """Evaluate and write the page into `out`; returns the figures and the page's path."""
-    from ttikit.evaluate.classifier import load_judge
-    from ttikit.training.loop import prepare_cpu
-
-    prepare_cpu(1)
     plan = QUICK if quick else Plan()
     if pictures is not None:
         plan = replace(plan, frechet=pictures)
     model = open_model(inputs.model)
+    folder = inputs.cache / f"{model.header.data_crc:08x}-{model.header.metadata_crc:08x}"
+    with (
+        PictureCache(folder) as cache,
+        Artist(inputs.firmware, inputs.model, cache, inputs.jobs) as artist,
+    ):
+        _check_weights(inputs, model)
+        evaluation, judge = _opened(inputs, plan, model, artist)
+        reference = _reference(inputs, judge)
+        evaluation.follow()
+        evaluation.collect(OVER_STEPS, OVER_GUIDANCE)
+        _truth(evaluation, inputs)
+        _float(evaluation, inputs, model)
+        _data(evaluation, reference, judge)
+    return evaluation.report, write_page(evaluation.report, evaluation.sheets, out)
+
+
+def _opened(
+    inputs: Inputs, plan: Plan, model: ModelFile, artist: Artist
+) -> tuple[Evaluation, Judge]:
+    from ttikit.evaluate.classifier import load_judge
+    from ttikit.training.loop import prepare_cpu
+
+    prepare_cpu(1)
     judge = load_judge(inputs.judge)
     expectations = read_expectations()
-    crc = f"{model.header.data_crc:08x}"
-    folder = inputs.cache / f"{crc}-{model.header.metadata_crc:08x}"
     report = Report(
-        crc=crc,
+        crc=f"{model.header.data_crc:08x}",
         about=model.metadata.get("about", {}),
         plan=plan,
         expectations=expectations,
@@ -66,17 +87,7 @@ def run(
         clear=judge.clear,
         accuracy=dict(judge.accuracy),
     )
-    with (
-        PictureCache(folder) as cache,
-        Artist(inputs.firmware, inputs.model, cache, inputs.jobs) as artist,
-    ):
-        evaluation = Evaluation(artist, judge, expectations, plan, report)
-        evaluation.follow()
-        evaluation.collect(OVER_STEPS, OVER_GUIDANCE)
-        _truth(evaluation, inputs)
-        _float(evaluation, inputs, model)
-        _data(evaluation, inputs, judge)
-    return report, write_page(report, evaluation.sheets, out)
+    return Evaluation(artist, judge, expectations, plan, report), judge
 
 
 def open_model(path: Path) -> ModelFile:
@@ -97,24 +108,35 @@ def _truth(evaluation: Evaluation, inputs: Inputs) -> None:
     evaluation.truth(plain, pass_through(load_autoencoder(inputs.autoencoder), plain))
 
 
-def _float(evaluation: Evaluation, inputs: Inputs, model: ModelFile) -> None:
+def _check_weights(inputs: Inputs, model: ModelFile) -> None:
+    """Refuse, before any work, float weights of another model."""
     from ttikit.evaluate.precision import check_pair
-    from ttikit.export.reference import FloatModel, prompts
     from ttikit.training.checkpoint import load_tensors
 
     check_pair(model.metadata, load_tensors(inputs.diffusion)[1], inputs.diffusion)
+    load_tensors(inputs.autoencoder)
+
+
+def _float(evaluation: Evaluation, inputs: Inputs, model: ModelFile) -> None:
+    from ttikit.export.reference import FloatModel, prompts
+
     forms = model.metadata["tokenizer"]["forms"]
     evaluation.int8(FloatModel(inputs.diffusion, inputs.autoencoder), forms, prompts())
 
 
-def _data(evaluation: Evaluation, inputs: Inputs, judge: Any) -> None:
+def _reference(inputs: Inputs, judge: Judge) -> Reference | None:
+    from ttikit.evaluate.reference import Reference
+
     if inputs.data is None:
+        return None
+    return Reference(inputs.data, judge, inputs.cache, inputs.autoencoder)
+
+
+def _data(evaluation: Evaluation, reference: Reference | None, judge: Judge) -> None:
+    if reference is None:
         evaluation.report.left_out.append(
             "Fréchet distance and nearest training pictures, as no renders were given (`--data`)."
         )
         return
-    from ttikit.evaluate.reference import Reference
-
-    reference = Reference(inputs.data, judge, inputs.cache, inputs.autoencoder)
     evaluation.frechet(reference, (FULL, FAST) if evaluation.plan.quick else ALL)
     evaluation.neighbours(reference, judge)
