@@ -1,9 +1,10 @@
 # What a person may pass, and what a model file must hold; one sentence for everything else.
 
 from . import tokenizer
+from .dit import GUIDES, PACES
 
-FORMAT = "tti text-to-image 1"  # of the model's metadata: names and shapes of its tensors
-MAX_GUIDANCE = 20
+FORMAT = "tti text-to-image 2"  # of the model's metadata: names and shapes of its tensors
+_OLD_FORMAT = "tti text-to-image 1"
 
 
 def whole(name, value, low, high):
@@ -16,17 +17,17 @@ def whole(name, value, low, high):
 
 
 def hundredths(guidance):
-    """Return `guidance` (0 to 20, at most two decimals) as a whole number of hundredths.
+    """Return `guidance` (1 to 5, at most two decimals) as a whole number of hundredths.
 
     An integer is the same on boards, where Python's floats have 32 bits, and on PCs, where they
     have 64."""
-    if isinstance(guidance, (int, float)) and 0 <= guidance <= MAX_GUIDANCE:
+    if isinstance(guidance, (int, float)) and 1 <= guidance <= GUIDES:
         n = int(guidance * 100 + 0.5)
         if -0.0005 < guidance * 100 - n < 0.0005:
             return n
     raise ValueError(
-        "guidance must be a number from 0 to %d with at most two decimals, not %r"
-        % (MAX_GUIDANCE, guidance)
+        "guidance must be a number from 1 to %d with at most two decimals, not %r"
+        % (GUIDES, guidance)
     )
 
 
@@ -47,14 +48,21 @@ def model(weights, text_dim, vector):
 
     text_dim: float32 values of a token's embedding; vector: of the text vector."""
     meta = weights.metadata
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+    form = meta.get("format") if isinstance(meta, dict) else None
+    if form == _OLD_FORMAT:
+        raise ValueError(
+            "the model file was made for an older tti; use a newer file, such as the faces.tti"
+            " that comes with this version"
+        )
+    if form != FORMAT:
         raise ValueError("the model file is not one that tti draws with (%s)" % FORMAT)
     for part in ("text", "dit"):
         _depth(weights, part)
     rows = min(256, len(weights.tensor("text.embed")) // (4 * text_dim))
     tokenizer.check_forms(_entry(meta, "tokenizer", "forms"), rows)
-    if len(weights.tensor("null")) != 4 * vector:
-        raise ValueError("the tensor null of the model file has another size")
+    for name, rows in (("null", 1), ("dit.guide", GUIDES), ("dit.pace", PACES)):
+        if len(weights.tensor(name)) != 4 * vector * rows:
+            raise ValueError("the tensor %s of the model file has another size" % name)
 
 
 def _depth(weights, part):

@@ -23,7 +23,7 @@ class Decoder:
     """The decoder graph. `weights` provides the tensors decoder.*; `stripe` is the rows of a
     stripe, 1..64."""
 
-    def __init__(self, weights, stripe=32):
+    def __init__(self, weights, stripe):
         self.weights = weights
         self.stripe = stripe
 

@@ -19,7 +19,7 @@ class Pipeline:
     weights: a provider such as `weights.Weights`; stripe: rows that the decoder computes at a time
     in its last stage; limits: the most bytes of each part of the arena."""
 
-    def __init__(self, weights, stripe=32, limits=PART_LIMITS):
+    def __init__(self, weights, stripe=16, limits=PART_LIMITS):
         checks.model(weights, DIM, OUT)
         meta = weights.metadata
         self.weights = weights
@@ -41,7 +41,7 @@ class Pipeline:
 
     def shared(self):
         """[(name, bytes)] of the buffers that outlive a graph."""
-        return [("latent", VALUES * 4), ("text", 2 * OUT * 4)]
+        return [("latent", VALUES * 4), ("text", OUT * 4)]
 
     def stages(self, prompt, out, seed=0, steps=8, guidance=3):
         """Draw `prompt` into `out` (12,288 bytes, RGB rows); a generator of (stage, buffer) as the
@@ -71,16 +71,13 @@ class Pipeline:
     def _work(self, ids, n, out, seed, steps, guidance):
         views = self.arena.views
         shared = views["shared"]
-        half = OUT * 4
         yield "tokens", ids
-        for stage in self.text_encoder.run(views["text"], shared.text[:half], ids, n):
+        for stage in self.text_encoder.run(views["text"], shared.text, ids, n):
             yield stage
-        shared.text[half : 2 * half] = self.weights.tensor("null")
         ops.noise(shared.latent, seed, VALUES)
         yield "noise", shared.latent
-        for stage in samplers.euler(
-            self.dit, views["dit"], shared.latent, shared.text, steps, guidance
-        ):
+        self.dit.instruct(views["dit"], shared.text, guidance, steps)
+        for stage in samplers.euler(self.dit, views["dit"], shared.latent, shared.text, steps):
             yield stage
         for stage in self.decoder.run(views["decoder"], out, shared.latent):
             yield stage

@@ -4,20 +4,15 @@ import _tti as ops
 
 from .dit import VALUES
 
-_BRANCH = VALUES * 4  # bytes of one velocity
 
-
-def euler(dit, ws, latent, text, steps, guidance):
+def euler(dit, ws, latent, text, steps):
     """Move `latent` (float32 [64][16]) along the flow, in place; yields (stage, buffer) per block
     and step.
 
-    text: float32 [2][192], with and without the prompt; guidance: hundredths. At 100 the branch
-    without the prompt has no weight and isn't computed."""
-    branches = 1 if guidance == 100 else 2
+    text: float32 [192], the prompt's vector with the recipe of the picture in it (`DiT.instruct`).
+    """
     for i in range(steps):
-        for stage in dit.velocity(ws, latent, text, i, steps, branches):
+        for stage in dit.velocity(ws, latent, text, i, steps):
             yield stage
-        if branches == 2:
-            ops.guide(ws.v, ws.v[_BRANCH:], guidance, VALUES)
         ops.euler(latent, ws.v, steps, VALUES)
         yield "step", latent

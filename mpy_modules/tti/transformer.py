@@ -11,28 +11,27 @@ from micropython import const
 HEAD_DIM = const(32)
 CHUNK = const(96)  # columns of attention and of the MLP computed at a time
 CHUNK_HEADS = const(3)
-SCORE_ROWS = const(32)  # query rows whose scores exist at a time
+SCORE_ROWS = const(64)  # query rows whose scores exist at a time; fewer take less memory
 
 
-def buffers(rows, tokens, dim, branches):
-    """Return [(name, bytes)] of what `block` needs for `rows` = branches * tokens rows of `dim`
-    values."""
+def buffers(tokens, dim):
+    """Return [(name, bytes)] of what `block` needs for `tokens` rows of `dim` values."""
+    scores = min(SCORE_ROWS, tokens)
     return [
-        ("x", rows * dim * 4),  # residual stream, float32
-        ("h", rows * dim),  # normalised and quantised input of a product, int8 ...
-        ("sh", rows * 4),  # ... and its scale per row
-        ("wide", rows * CHUNK * 4),  # one chunk, float32
-        ("q", rows * CHUNK),
-        ("sq", rows * CHUNK_HEADS * 4),
-        ("k", rows * CHUNK),
-        ("sk", rows * CHUNK_HEADS * 4),
-        ("vt", rows * CHUNK),
-        ("sv", branches * CHUNK * 4),
-        ("scores", SCORE_ROWS * tokens * 4),
-        ("p", SCORE_ROWS * tokens),
-        ("inv", SCORE_ROWS * 4),
+        ("x", tokens * dim * 4),  # residual stream, float32
+        ("h", tokens * dim),  # normalised and quantised input of a product, int8 ...
+        ("sh", tokens * 4),  # ... and its scale per row
+        ("wide", tokens * CHUNK * 4),  # one chunk, float32
+        ("q", tokens * CHUNK),
+        ("sq", tokens * CHUNK_HEADS * 4),
+        ("k", tokens * CHUNK),
+        ("sk", tokens * CHUNK_HEADS * 4),
+        ("vt", tokens * CHUNK),
+        ("sv", CHUNK * 4),
+        ("scores", scores * tokens * 4),
+        ("p", scores * tokens),
+        ("inv", scores * 4),
         ("row", dim * 4),
-        ("mods", 6 * branches * dim * 4),  # shift, scale, gate of attention, then of the MLP
     ]
 
 
@@ -41,29 +40,27 @@ def rows_of(buf, index, size):
     return buf[index * size : (index + 1) * size]
 
 
-def block(weights, name, ws, mods, branches, tokens, valid, dim, hidden):
+def block(weights, name, ws, mods, tokens, valid, dim, hidden):
     """Run the block called `name` on ws.x, in place.
 
-    ws.x: float32 [branches * tokens][dim]; mods: float32 [6][branches][dim]; valid: tokens that
-    are not padding; hidden: columns of the MLP."""
-    rows = branches * tokens
-    m = branches * dim * 4
-    shift1, scale1, gate1, shift2, scale2, gate2 = [rows_of(mods, i, m) for i in range(6)]
+    ws.x: float32 [tokens][dim]; mods: float32 [6][dim], shift, scale and gate of attention, then
+    of the MLP; valid: tokens that are not padding; hidden: columns of the MLP."""
+    shift1, scale1, gate1, shift2, scale2, gate2 = [rows_of(mods, i, dim * 4) for i in range(6)]
 
-    ops.layernorm_modulate_s8(ws.h, ws.sh, ws.x, shift1, scale1, ws.row, rows, dim, tokens)
+    ops.layernorm_modulate_s8(ws.h, ws.sh, ws.x, shift1, scale1, ws.row, tokens, dim)
     for chunk in range(dim // CHUNK):
-        _project(weights, name, ws, chunk, branches, tokens, dim)
-        _attend(ws, branches, tokens, valid)
-        ops.quantize_rows(ws.q, ws.sq, ws.wide, rows, CHUNK)
-        _add_chunk(weights, name + ".o", ws, gate1, chunk, rows, tokens, dim)
+        _project(weights, name, ws, chunk, tokens, dim)
+        _attend(ws, tokens, valid)
+        ops.quantize_rows(ws.q, ws.sq, ws.wide, tokens, CHUNK)
+        _add_chunk(weights, name + ".o", ws, gate1, chunk, tokens, dim)
 
-    ops.layernorm_modulate_s8(ws.h, ws.sh, ws.x, shift2, scale2, ws.row, rows, dim, tokens)
+    ops.layernorm_modulate_s8(ws.h, ws.sh, ws.x, shift2, scale2, ws.row, tokens, dim)
     gelu = weights.tensor("gelu.table")
     for chunk in range(hidden // CHUNK):
-        _columns(weights, name + ".fc1", ws, chunk, rows, dim)
-        ops.gelu(ws.wide, ws.wide, gelu, rows * CHUNK)
-        ops.quantize_rows(ws.q, ws.sq, ws.wide, rows, CHUNK)
-        _add_chunk(weights, name + ".fc2", ws, gate2, chunk, rows, tokens, dim)
+        _columns(weights, name + ".fc1", ws, chunk, tokens, dim)
+        ops.gelu(ws.wide, ws.wide, gelu, tokens * CHUNK)
+        ops.quantize_rows(ws.q, ws.sq, ws.wide, tokens, CHUNK)
+        _add_chunk(weights, name + ".fc2", ws, gate2, chunk, tokens, dim)
 
 
 def _columns(weights, name, ws, chunk, rows, dim):
@@ -82,7 +79,7 @@ def _columns(weights, name, ws, chunk, rows, dim):
     )
 
 
-def _add_chunk(weights, name, ws, gate, chunk, rows, tokens, dim):
+def _add_chunk(weights, name, ws, gate, chunk, rows, dim):
     """ws.x += gate * (the chunk ws.q times its columns of the linear layer `name`)."""
     weight, scale, bias = weights.linear(name)
     ops.gemm_s8_add(
@@ -96,46 +93,30 @@ def _add_chunk(weights, name, ws, gate, chunk, rows, tokens, dim):
         rows,
         dim,
         CHUNK,
-        tokens,
     )
 
 
-def _project(weights, name, ws, chunk, branches, tokens, dim):
+def _project(weights, name, ws, chunk, tokens, dim):
     """Fill ws.q, ws.k (int8, a scale per token and head) and ws.vt (int8, transposed, a scale per
     channel)."""
-    rows = branches * tokens
-    _columns(weights, name + ".q", ws, chunk, rows, dim)
-    ops.quantize_rows(ws.q, ws.sq, ws.wide, rows * CHUNK_HEADS, HEAD_DIM)
-    _columns(weights, name + ".k", ws, chunk, rows, dim)
-    ops.quantize_rows(ws.k, ws.sk, ws.wide, rows * CHUNK_HEADS, HEAD_DIM)
-    _columns(weights, name + ".v", ws, chunk, rows, dim)
-    for b in range(branches):
-        ops.quantize_cols_t(
-            rows_of(ws.vt, b, tokens * CHUNK),
-            rows_of(ws.sv, b, CHUNK * 4),
-            rows_of(ws.wide, b, tokens * CHUNK * 4),
-            tokens,
-            CHUNK,
-        )
+    _columns(weights, name + ".q", ws, chunk, tokens, dim)
+    ops.quantize_rows(ws.q, ws.sq, ws.wide, tokens * CHUNK_HEADS, HEAD_DIM)
+    _columns(weights, name + ".k", ws, chunk, tokens, dim)
+    ops.quantize_rows(ws.k, ws.sk, ws.wide, tokens * CHUNK_HEADS, HEAD_DIM)
+    _columns(weights, name + ".v", ws, chunk, tokens, dim)
+    ops.quantize_cols_t(ws.vt, ws.sv, ws.wide, tokens, CHUNK)
 
 
-def _attend(ws, branches, tokens, valid):
-    """ws.wide = softmax(Q Kᵀ) V for the heads of one chunk, branch by branch."""
-    for b in range(branches):
-        q = rows_of(ws.q, b, tokens * CHUNK)
-        k = rows_of(ws.k, b, tokens * CHUNK)
-        vt = rows_of(ws.vt, b, tokens * CHUNK)
-        sq = rows_of(ws.sq, b, tokens * CHUNK_HEADS * 4)
-        sk = rows_of(ws.sk, b, tokens * CHUNK_HEADS * 4)
-        sv = rows_of(ws.sv, b, CHUNK * 4)
-        out = rows_of(ws.wide, b, tokens * CHUNK * 4)
-        for head in range(CHUNK_HEADS):
-            for row in range(0, tokens, SCORE_ROWS):
-                n = min(SCORE_ROWS, tokens - row)
-                ops.attention_scores(
-                    ws.scores, q, sq, k, sk, head, row, n, tokens, CHUNK_HEADS, HEAD_DIM
-                )
-                ops.softmax_s8(ws.p, ws.inv, ws.scores, n, tokens, valid)
-                ops.attention_values(
-                    out, ws.p, ws.inv, vt, sv, head, row, n, tokens, CHUNK_HEADS, HEAD_DIM
-                )
+def _attend(ws, tokens, valid):
+    """ws.wide = softmax(Q Kᵀ) V for the heads of one chunk."""
+    q, sq, k, sk, vt, sv = ws.q, ws.sq, ws.k, ws.sk, ws.vt, ws.sv
+    for head in range(CHUNK_HEADS):
+        for row in range(0, tokens, SCORE_ROWS):
+            n = min(SCORE_ROWS, tokens - row)
+            ops.attention_scores(
+                ws.scores, q, sq, k, sk, head, row, n, tokens, CHUNK_HEADS, HEAD_DIM
+            )
+            ops.softmax_s8(ws.p, ws.inv, ws.scores, n, tokens, valid)
+            ops.attention_values(
+                ws.wide, ws.p, ws.inv, vt, sv, head, row, n, tokens, CHUNK_HEADS, HEAD_DIM
+            )

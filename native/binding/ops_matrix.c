@@ -69,11 +69,6 @@ static mp_obj_t op_gemm_s8(size_t n_args, const mp_obj_t *args) {
 }
 TTI_DEFINE_OP(gemm_s8, 9);
 
-// Bytes of the vectors float32[cols] that `rows` rows in groups of `group` use.
-static uint64_t group_bytes(int rows, int group, int cols) {
-    return (uint64_t)((rows - 1) / group + 1) * (uint64_t)cols * sizeof(float);
-}
-
 static mp_obj_t op_gemm_s8_add(size_t n_args, const mp_obj_t *args) {
     enum {
         RES,
@@ -85,12 +80,11 @@ static mp_obj_t op_gemm_s8_add(size_t n_args, const mp_obj_t *args) {
         BIAS,
         T,
         O,
-        K,
-        GROUP
+        K
     };
     static const tti_arg_t table[] = {
         WRITES("res", F32, T, O),
-        READS("gate", F32, 0),
+        READS("gate", F32, O),
         READS("x", S8, T, K),
         READS("sx", F32, T),
         READS("w", S8, O, K),
@@ -99,17 +93,15 @@ static mp_obj_t op_gemm_s8_add(size_t n_args, const mp_obj_t *args) {
         SIZE("t"),
         SIZE("o"),
         SIZE("k"),
-        SIZE("group"),
     };
-    tti_value_t v[11];
+    tti_value_t v[10];
     (void)n_args;
     TTI_CHECK("gemm_s8_add", table, args, v);
-    tti_check_bytes("gemm_s8_add", "gate", group_bytes(v[T].i, v[GROUP].i, v[O].i), v[GATE].bytes);
     tti_gemm_s8_add(v[RES].p, v[GATE].p, v[X].p, v[SX].p, v[W].p, v[SW].p, v[BIAS].p, v[T].i,
-                    v[O].i, v[K].i, v[GROUP].i);
+                    v[O].i, v[K].i);
     return mp_const_none;
 }
-TTI_DEFINE_OP(gemm_s8_add, 11);
+TTI_DEFINE_OP(gemm_s8_add, 10);
 
 static mp_obj_t op_layernorm_modulate_s8(size_t n_args, const mp_obj_t *args) {
     enum {
@@ -120,34 +112,29 @@ static mp_obj_t op_layernorm_modulate_s8(size_t n_args, const mp_obj_t *args) {
         SCALE,
         SCRATCH,
         ROWS,
-        COLS,
-        GROUP
+        COLS
     };
     static const char name[] = "layernorm_modulate_s8";
     static const tti_arg_t table[] = {
         WRITES("q", S8, ROWS, COLS),
         WRITES("sq", F32, ROWS),
         READS("x", F32, ROWS, COLS),
-        READS("shift", F32, 0),
-        READS("scale", F32, 0),
+        READS("shift", F32, COLS),
+        READS("scale", F32, COLS),
         WRITES("scratch", F32, COLS),
         SIZE("rows"),
         SIZE("cols"),
-        SIZE("group"),
     };
-    tti_value_t v[9];
+    tti_value_t v[8];
     (void)n_args;
     TTI_CHECK_INTEGERS(name, table, args, v);
     tti_check_multiple(name, "cols", v[COLS].i, 4);
     TTI_CHECK_BUFFERS(name, table, args, v);
-    uint64_t needs = group_bytes(v[ROWS].i, v[GROUP].i, v[COLS].i);
-    tti_check_bytes(name, "shift", needs, v[SHIFT].bytes);
-    tti_check_bytes(name, "scale", needs, v[SCALE].bytes);
     tti_layernorm_modulate_s8(v[Q].p, v[SQ].p, v[X].p, v[SHIFT].p, v[SCALE].p, v[SCRATCH].p,
-                              v[ROWS].i, v[COLS].i, v[GROUP].i);
+                              v[ROWS].i, v[COLS].i);
     return mp_const_none;
 }
-TTI_DEFINE_OP(layernorm_modulate_s8, 9);
+TTI_DEFINE_OP(layernorm_modulate_s8, 8);
 
 #define ATTENTION_SIZES                                                                           \
     ANY_INTEGER("head"), ANY_INTEGER("row0"), SIZE("rows"), SIZE("tokens"), SIZE("heads"),        \

@@ -93,23 +93,6 @@ static mp_obj_t op_timestep_features(size_t n_args, const mp_obj_t *args) {
 }
 TTI_DEFINE_OP(timestep_features, 5);
 
-static mp_obj_t op_guide(size_t n_args, const mp_obj_t *args) {
-    enum {
-        V,
-        V_UNCOND,
-        GUIDANCE,
-        N
-    };
-    static const tti_arg_t table[] = {WRITES("v", F32, N), READS("v_uncond", F32, N),
-                                      INTEGER("guidance", -1000000, 1000000), LENGTH("n")};
-    tti_value_t v[4];
-    (void)n_args;
-    TTI_CHECK("guide", table, args, v);
-    tti_guide(v[V].p, v[V_UNCOND].p, v[GUIDANCE].i, (size_t)v[N].i);
-    return mp_const_none;
-}
-TTI_DEFINE_OP(guide, 4);
-
 static mp_obj_t op_euler(size_t n_args, const mp_obj_t *args) {
     enum {
         X,
@@ -143,6 +126,25 @@ static mp_obj_t op_add(size_t n_args, const mp_obj_t *args) {
     return mp_const_none;
 }
 TTI_DEFINE_OP(add, 4);
+
+static mp_obj_t op_lerp(size_t n_args, const mp_obj_t *args) {
+    enum {
+        OUT,
+        A,
+        B,
+        HUNDREDTHS,
+        N
+    };
+    static const tti_arg_t table[] = {WRITES("out", F32, N), READS("a", F32, N),
+                                      READS("b", F32, N), INTEGER("hundredths", 0, 100),
+                                      LENGTH("n")};
+    tti_value_t v[5];
+    (void)n_args;
+    TTI_CHECK("lerp", table, args, v);
+    tti_lerp(v[OUT].p, v[A].p, v[B].p, v[HUNDREDTHS].i, (size_t)v[N].i);
+    return mp_const_none;
+}
+TTI_DEFINE_OP(lerp, 5);
 
 static mp_obj_t op_mean_rows(size_t n_args, const mp_obj_t *args) {
     enum {

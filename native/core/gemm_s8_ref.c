@@ -8,7 +8,6 @@ typedef struct {
     const float *sw;
     const float *bias; // or NULL
     const float *gate; // or NULL: store instead of adding
-    int group;         // rows that share a vector of gate
     int o;
 } columns_t;
 
@@ -18,8 +17,8 @@ static inline float value(int32_t acc, float sx, float sw, const float *bias) {
     return bias != NULL ? v + *bias : v;
 }
 
-// One row of a tile, channels o ... o + cols - 1 of token t.
-static void finish_row(float *out, const int32_t *acc, float sx, const columns_t *c, int t, int o,
+// One row of a tile, channels o ... o + cols - 1.
+static void finish_row(float *out, const int32_t *acc, float sx, const columns_t *c, int o,
                        int cols) {
     const float *sw = c->sw + o, *bias = c->bias != NULL ? c->bias + o : NULL;
     if (c->gate == NULL) {
@@ -28,7 +27,7 @@ static void finish_row(float *out, const int32_t *acc, float sx, const columns_t
         }
         return;
     }
-    const float *gate = c->gate + (size_t)(t / c->group) * (size_t)c->o + o;
+    const float *gate = c->gate + o;
     for (int j = 0; j < cols; j++) {
         float v = value(acc[j], sx, sw[j], bias != NULL ? bias + j : NULL);
         out[j] = out[j] + gate[j] * v;
@@ -47,7 +46,7 @@ static void product(float *out, const int8_t *x, const float *sx, const int8_t *
                          stride, cols, k);
             for (int r = 0; r < rows; r++) {
                 float *row = out + (size_t)(t0 + r) * (size_t)c->o + o;
-                finish_row(row, acc[r], sx[t0 + r], c, t0 + r, o, cols);
+                finish_row(row, acc[r], sx[t0 + r], c, o, cols);
             }
         }
     }
@@ -55,13 +54,12 @@ static void product(float *out, const int8_t *x, const float *sx, const int8_t *
 
 void tti_gemm_s8(float *out, const int8_t *x, const float *sx, const int8_t *w, const float *sw,
                  const float *bias, int t, int o, int k) {
-    columns_t c = {sw, bias, NULL, 1, o};
+    columns_t c = {sw, bias, NULL, o};
     product(out, x, sx, w, &c, t, k);
 }
 
 void tti_gemm_s8_add(float *res, const float *gate, const int8_t *x, const float *sx,
-                     const int8_t *w, const float *sw, const float *bias, int t, int o, int k,
-                     int group) {
-    columns_t c = {sw, bias, gate, group, o};
+                     const int8_t *w, const float *sw, const float *bias, int t, int o, int k) {
+    columns_t c = {sw, bias, gate, o};
     product(res, x, sx, w, &c, t, k);
 }

@@ -1,5 +1,5 @@
 // LayerNorm without parameters, modulation and quantisation in one pass: contract §6.
-// x f32[rows][cols], shift, scale f32[ceil(rows / group)][cols], scratch f32[cols],
+// x f32[rows][cols], shift, scale, scratch f32[cols],
 // q s8[rows][cols] at any address, sq f32[rows]; cols a multiple of 4, no over-read.
 #include "quantize.h"
 #include "scalar.h"
@@ -27,16 +27,14 @@ static float sum4_squares(const float *a, float mean, int n) {
 }
 
 void tti_layernorm_modulate_s8(int8_t *q, float *sq, const float *x, const float *shift,
-                               const float *scale, float *scratch, int rows, int cols, int group) {
+                               const float *scale, float *scratch, int rows, int cols) {
     for (int t = 0; t < rows; t++) {
         const float *row = x + (size_t)t * (size_t)cols;
         float mean = sum4(row, cols) / (float)cols;
         float var = sum4_squares(row, mean, cols) / (float)cols;
         float r = tti_rsqrt_f(var + 1e-6f);
-        size_t vector = (size_t)(t / group) * (size_t)cols;
-        const float *gain = scale + vector, *offset = shift + vector;
         for (int i = 0; i < cols; i++) {
-            scratch[i] = (((row[i] - mean) * r) * (1.0f + gain[i])) + offset[i];
+            scratch[i] = (((row[i] - mean) * r) * (1.0f + scale[i])) + shift[i];
         }
         sq[t] = tti_quantize_row(q + (size_t)t * (size_t)cols, scratch, cols);
     }

@@ -12,14 +12,6 @@ void tti_timestep_features(float *out, const float *freqs, int i, int steps, siz
     }
 }
 
-// guidance in hundredths, |guidance| < 2^24.
-void tti_guide(float *v, const float *v_uncond, int guidance, size_t n) {
-    float g = (float)guidance / 100.0f;
-    for (size_t i = 0; i < n; i++) {
-        v[i] = v_uncond[i] + g * (v[i] - v_uncond[i]);
-    }
-}
-
 void tti_euler(float *x, const float *v, int steps, size_t n) {
     float dt = 1.0f / (float)steps;
     for (size_t i = 0; i < n; i++) {

@@ -45,19 +45,16 @@ void tti_quantize_rows(int8_t *q, float *scale, const float *x, int rows, int co
 void tti_quantize_cols_t(int8_t *q, float *scale, const float *x, int rows, int cols);
 
 // §5 gemm_s8_ref.c: x s8[t][k], sx f32[t], w s8[o][k], sw f32[o], bias f32[o] or NULL;
-// out f32[t][o]. The second adds to res f32[t][o] after multiplying by gate f32[ceil(t /
-// group)][o], of which row i uses vector i / group.
+// out f32[t][o]. The second adds to res f32[t][o] after multiplying by gate f32[o].
 void tti_gemm_s8(float *out, const int8_t *x, const float *sx, const int8_t *w, const float *sw,
                  const float *bias, int t, int o, int k);
 void tti_gemm_s8_add(float *res, const float *gate, const int8_t *x, const float *sx,
-                     const int8_t *w, const float *sw, const float *bias, int t, int o, int k,
-                     int group);
+                     const int8_t *w, const float *sw, const float *bias, int t, int o, int k);
 
-// §6 layernorm.c: x f32[rows][cols], cols a multiple of 4, shift and scale
-// f32[ceil(rows / group)][cols], of which row i uses vector i / group, scratch f32[cols];
+// §6 layernorm.c: x f32[rows][cols], cols a multiple of 4, shift, scale, scratch f32[cols];
 // q s8[rows][cols], sq f32[rows].
 void tti_layernorm_modulate_s8(int8_t *q, float *sq, const float *x, const float *shift,
-                               const float *scale, float *scratch, int rows, int cols, int group);
+                               const float *scale, float *scratch, int rows, int cols);
 
 // §7 attention.c
 typedef struct {
@@ -112,11 +109,11 @@ void tti_noise(float *out, uint32_t seed, size_t n);
 
 // §10 sampler.c: 1 <= steps <= 65535, 0 <= i < steps.
 void tti_timestep_features(float *out, const float *freqs, int i, int steps, size_t n);
-void tti_guide(float *v, const float *v_uncond, int guidance, size_t n); // in place in v
-void tti_euler(float *x, const float *v, int steps, size_t n);           // in place in x
+void tti_euler(float *x, const float *v, int steps, size_t n); // in place in x
 
-// §11 vectors.c: add: out may be a or b. mean_rows: x f32[rows][cols], out f32[cols].
+// §11 vectors.c: add, lerp: out may be a or b. mean_rows: x f32[rows][cols], out f32[cols].
 void tti_add(float *out, const float *a, const float *b, size_t n);
+void tti_lerp(float *out, const float *a, const float *b, int hundredths, size_t n); // 0...100
 void tti_mean_rows(float *out, const float *x, int rows, int cols);
 // tokens u8[n] < vocabulary, table f32[vocabulary][dim], pos f32[n][dim] or NULL; out f32[n][dim].
 void tti_embed(float *out, const float *table, const float *pos, const uint8_t *tokens, int n,

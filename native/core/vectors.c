@@ -1,10 +1,17 @@
-// Sums, embedding and the decoder's input: contract §11. Any sizes, no over-read.
+// Sums, interpolation, embedding and the decoder's input: contract §11. Any sizes, no over-read.
 #include "scalar.h"
 #include "tti_kernels.h"
 
 void tti_add(float *out, const float *a, const float *b, size_t n) {
     for (size_t i = 0; i < n; i++) {
         out[i] = a[i] + b[i];
+    }
+}
+
+void tti_lerp(float *out, const float *a, const float *b, int hundredths, size_t n) {
+    float h = (float)hundredths / 100.0f;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = a[i] + h * (b[i] - a[i]);
     }
 }
 

@@ -47,6 +47,8 @@ def state(rng: np.random.Generator) -> dict[str, np.ndarray]:
     blocks("text", 3, 96, 288)
     layer("text.proj", 192, 96)
     normal("null", 192)
+    normal("guide", 5, 192)
+    normal("pace", 5, 192)
     normal("dit.pos", 64, 192)
     for name, outputs, inputs in (
         ("patch", 192, 16),

@@ -78,7 +78,7 @@ def test_a_prompt_may_look_like_anything(draw):
         (["девушка", "--steps", "1000"], "steps must be a whole number from 1 to 100, not 1000"),
         (["девушка", "--steps", "two"], "--steps must be a whole number, not 'two'"),
         (["девушка", "--steps"], "--steps needs a value"),
-        (["девушка", "--guidance", "nan"], "guidance must be a number from 0 to 20"),
+        (["девушка", "--guidance", "nan"], "guidance must be a number from 1 to 5"),
         (["девушка", "--seed", "4294967296"], "seed must be a whole number from 0 to 4294967295"),
         (["девушка", "--seed", "-1"], "seed must be a whole number from 0 to 4294967295"),
         (["девушка", "--size", "7"], "unexpected argument --size"),

@@ -61,6 +61,7 @@ def changed(model, path, change):
 BLOCKS = "does not have the 5 blocks of dit|does not have the 1000 blocks of dit"
 METADATA = [  # keys, value, sentence
     (("format",), "other", "not one that tti draws with"),
+    (("format",), "tti text-to-image 1", "made for an older tti; use a newer file"),
     (("dit", "depth"), 5, BLOCKS),
     (("dit", "depth"), 1000, BLOCKS),
     (("dit", "depth"), 0, "does not say how many blocks dit has"),
@@ -94,6 +95,8 @@ def test_metadata_that_does_not_fit_is_refused(tti, load, model, tmp_path, keys,
     ("name", "values", "sentence"),
     [
         ("null", np.zeros(191, np.float32), "tensor null .* another size"),
+        ("dit.guide", np.zeros((4, 192), np.float32), r"tensor dit\.guide .* another size"),
+        ("dit.pace", np.zeros((6, 192), np.float32), r"tensor dit\.pace .* another size"),
         ("dit.final.bias", np.zeros(16, np.int32), r"tensor dit\.final\.bias .* another type"),
         ("dit.blocks.0.fc1.bias", np.zeros(96, np.float32), "gemm_s8: bias needs 384 bytes"),
     ],

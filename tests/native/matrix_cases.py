@@ -14,9 +14,7 @@ def _product(m: Maker, add: bool, t: int, o: int, k: int, kinds: tuple[str, str]
     operands = (x, m.f32(m.scales(t)), w, m.f32(m.scales(o)), bias, t, o, k)
     if not add:
         return Case("gemm_s8", (m.out_f32(t * o), *operands))
-    group = m.pick([1, 2, t, t + 1, max(1, t // 2)])
-    gate = m.f32(m.normal(-(-t // group), o))
-    return Case("gemm_s8_add", (m.inout_f32(m.normal(t, o)), gate, *operands, group))
+    return Case("gemm_s8_add", (m.inout_f32(m.normal(t, o)), m.f32(m.normal(o)), *operands))
 
 
 def products(m: Maker) -> Cases:

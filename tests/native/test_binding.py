@@ -25,8 +25,8 @@ ARGUMENTS = {
     "quantize_rows": "q:B scale:F x:f rows:i cols:i",
     "quantize_cols_t": "q:B scale:F x:f rows:i cols:i",
     "gemm_s8": "out:F x:b sx:f w:b sw:f bias:f? t:i o:i k:i",
-    "gemm_s8_add": "res:F gate:f x:b sx:f w:b sw:f bias:f? t:i o:i k:i group:i",
-    "layernorm_modulate_s8": "q:B sq:F x:f shift:f scale:f scratch:F rows:i cols:i group:i",
+    "gemm_s8_add": "res:F gate:f x:b sx:f w:b sw:f bias:f? t:i o:i k:i",
+    "layernorm_modulate_s8": "q:B sq:F x:f shift:f scale:f scratch:F rows:i cols:i",
     "attention_scores": f"s:F q:b sq:f k:b sk:f {ATTENTION}",
     "softmax_s8": "p:B inv:F s:f rows:i cols:i valid:i",
     "attention_values": f"out:F p:b inv:f vt:b sv:f {ATTENTION}",
@@ -34,9 +34,9 @@ ARGUMENTS = {
     "flags:z y0:z y1:z in_y0:z out_y0:z",
     "noise": "out:F seed:z n:i",
     "timestep_features": "out:F freqs:f i:z steps:i n:i",
-    "guide": "v:F v_uncond:f guidance:z n:i",
     "euler": "x:F v:f steps:i n:i",
     "add": "out:F a:f b:f n:i",
+    "lerp": "out:F a:f b:f hundredths:z n:i",
     "mean_rows": "out:F x:f rows:i cols:i",
     "embed": "out:F table:f pos:f? tokens:b n:i dim:i",
     "quantize_latent": "q:B x:f m:f b:f height:i width:i",
@@ -176,11 +176,13 @@ def special_calls() -> Iterator[Wrong]:
     yield wrong("attention_values", "rows must be 1 to ", tokens=2, row0=1, rows=2)
     yield wrong("timestep_features", "i must be 0 to ", steps=3, i=3)
     yield wrong("timestep_features", "i must be 0 to ", i=-1)
-    yield wrong("guide", "guidance must be ", guidance=1000001)
-    tokens = valid_case("embed").args[3]
-    assert isinstance(tokens, Buffer)
+    yield wrong("lerp", "hundredths must be 0 to 100", hundredths=101)
+    yield wrong("lerp", "hundredths must be 0 to 100", hundredths=-1)
+    _, table, _, tokens, _, dim = valid_case("embed").args
+    assert isinstance(table, Buffer) and isinstance(tokens, Buffer) and isinstance(dim, int)
     beyond = Buffer(b"\xff" * len(tokens.data))
-    yield wrong("embed", "token 255 is outside the table", tokens=beyond)
+    row = Buffer(table.data[: 4 * dim], align=table.align)
+    yield wrong("embed", "token 255 is outside the table of 1 rows", table=row, tokens=beyond)
 
 
 def refusal(case: Case) -> tuple[str, str]:

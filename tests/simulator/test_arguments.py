@@ -82,12 +82,12 @@ ARGUMENTS = {
         Number(2), Number(3), Number(5, (0, -1, 65537, HUGE)),
     ],
     "gemm_s8_add": [
-        out(F, 6), Buffer(F, 6), Buffer(S8, 10), Buffer(F, 2), Buffer(S8, 15), Buffer(F, 3),
-        maybe(F, 3), Number(2), Number(3), Number(5, (0, -1, 65537, HUGE)), Number(1),
+        out(F, 6), Buffer(F, 3), Buffer(S8, 10), Buffer(F, 2), Buffer(S8, 15), Buffer(F, 3),
+        maybe(F, 3), Number(2), Number(3), Number(5, (0, -1, 65537, HUGE)),
     ],
     "layernorm_modulate_s8": [
-        out(S8, 16), out(F, 2), Buffer(F, 16), Buffer(F, 16), Buffer(F, 16), out(F, 8),
-        Number(2), Number(8, (0, -1, 6, HUGE)), Number(1),
+        out(S8, 16), out(F, 2), Buffer(F, 16), Buffer(F, 8), Buffer(F, 8), out(F, 8),
+        Number(2), Number(8, (0, -1, 6, HUGE)),
     ],
     "attention_scores": [
         out(F, 8), Buffer(S8, 64), Buffer(F, 8), Buffer(S8, 64), Buffer(F, 8), *ATTENTION,
@@ -100,12 +100,12 @@ ARGUMENTS = {
     ],
     "embed": [out(F, 8), Buffer(F, 4), maybe(F, 8), Buffer(U8, 2), Number(2), Number(4)],
     "add": [out(F, 8), Buffer(F, 8), Buffer(F, 8), Number(8)],
+    "lerp": [out(F, 8), Buffer(F, 8), Buffer(F, 8), Number(33, (-1, 101, HUGE)), Number(8)],
     "mean_rows": [out(F, 4), Buffer(F, 12), Number(3), Number(4)],
     "timestep_features": [
         out(F, 16), Buffer(F, 8), Number(0, (-1, 3, HUGE)), Number(3, (0, -1, 65536, HUGE)),
         Number(8),
     ],
-    "guide": [out(F, 8), Buffer(F, 8), Number(300, (-1000001, 1000001, HUGE)), Number(8)],
     "euler": [out(F, 8), Buffer(F, 8), Number(3, (0, -1, 65536, HUGE)), Number(8)],
     "noise": [out(F, 8), Number(0, (-1, 2**32)), Number(8, (0, -1, 6, HUGE))],
     "quantize_latent": [

@@ -59,10 +59,10 @@ def test_gated_addition_in_place():
     rng = np.random.default_rng(2)
     t, o, k = 5, 6, 96
     x, w, res = codes(rng, t, k), codes(rng, o, k), floats(rng, t, o)
-    sx, sw, bias, gate = floats(rng, t), floats(rng, o), floats(rng, o), floats(rng, 3, o)
+    sx, sw, bias, gate = floats(rng, t), floats(rng, o), floats(rng, o), floats(rng, o)
     value = ((int_dot(x, w) * sx[:, None]) * sw) + bias
-    expected = np.stack([res[i] + gate[i // 2] * value[i] for i in range(t)])
-    ops.gemm_s8_add(res, gate, x, sx, w, sw, bias, t, o, k, 2)
+    expected = res + gate * value
+    ops.gemm_s8_add(res, gate, x, sx, w, sw, bias, t, o, k)
     assert res.tobytes() == expected.tobytes()
 
 

@@ -81,14 +81,14 @@ def test_timestep_features(i, steps):
     assert np.abs(out[n:] - np.sin(angle)).max() < 2e-7
 
 
-def test_guidance():
+def test_lerp():
     rng = np.random.default_rng(0)
-    v, u = rng.standard_normal((2, 100)).astype(F)
-    for guidance in (0, 100, 150, 301):
-        got = v.copy()
-        ops.guide(got, u, guidance, 100)
-        assert got.tobytes() == (u + F(guidance) / F(100) * (v - u)).tobytes()
-        assert np.abs(got - (u + guidance / 100 * (v.astype(np.float64) - u))).max() < 2e-6
+    a, b = rng.standard_normal((2, 100)).astype(F)
+    for hundredths in (0, 1, 33, 50, 99, 100):
+        got = np.empty_like(a)
+        ops.lerp(got, a, b, hundredths, 100)
+        assert got.tobytes() == (a + F(hundredths) / F(100) * (b - a)).tobytes()
+        assert np.abs(got - (a + hundredths / 100 * (b.astype(np.float64) - a))).max() < 5e-7
 
 
 def test_euler():

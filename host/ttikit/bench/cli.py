@@ -36,7 +36,7 @@ def bench(
     if as_json:
         print(json.dumps(figures))
         return
-    print(f"one picture, {STEPS} steps with guidance, one core, median of {rounds}:")
+    print(f"one picture, {STEPS} steps, one core, median of {rounds}:")
     print(f"  firmware (int8, portable C)    {times.firmware:6.3f} s")
     print(f"  torch (float32, one thread)    {times.torch:6.3f} s")
     print(f"  firmware / torch               {times.ratio:6.2f}")

@@ -28,7 +28,7 @@ for _ in range(int(sys.argv[3])):
 
 @dataclass(frozen=True)
 class PictureTimes:
-    """Seconds of one picture, 8 steps with guidance, one core: medians over the rounds."""
+    """Seconds of one picture, 8 steps, one core: medians over the rounds."""
 
     firmware: float
     torch: float
@@ -83,6 +83,6 @@ def torch_picture() -> Callable[[], None]:
     tokens[0, :2] = 1, 2
 
     def draw() -> None:
-        sample(model, mean, std, decoder, tokens, [1], STEPS, 3.0)
+        sample(model, mean, std, decoder, tokens, [1], STEPS, 1.0)  # one branch, as on a board
 
     return draw

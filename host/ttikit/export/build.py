@@ -14,7 +14,8 @@ from ttikit.export.quantize import linear
 from ttikit.model_file import Tensor
 
 HEAD_DIM = 32
-FORMAT = "tti text-to-image 1"
+RECIPE_ROWS = 5  # of dit.guide and of dit.pace; GUIDES and PACES in dit.py
+FORMAT = "tti text-to-image 2"
 State = Mapping[str, np.ndarray]
 
 
@@ -30,6 +31,8 @@ def text_and_dit(state: State) -> dict[str, Tensor]:
     out |= _linear(state, "text.proj")
     out["null"] = Tensor(state["null"])
     out["dit.freqs"] = Tensor(tables.time_frequencies(state["dit.time1.weight"].shape[1] // 2))
+    out["dit.guide"] = Tensor(state["guide"])
+    out["dit.pace"] = Tensor(state["pace"])
     out["dit.pos"] = Tensor(state["dit.pos"])
     for name in ("patch", "time1", "time2", "adaln"):
         out |= _linear(state, f"dit.{name}")

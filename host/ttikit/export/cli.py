@@ -25,11 +25,12 @@ def export(
     """Quantise a trained model into a .tti file; the same input gives the same bytes."""
     from ttikit.export.build import metadata, model
     from ttikit.export.half import write_half
-    from ttikit.export.run import calibrated, describe
+    from ttikit.export.run import calibrated, check_distilled, describe
     from ttikit.model_file import write_model
     from ttikit.training.loop import prepare_cpu
 
     prepare_cpu(threads)
+    check_distilled(diffusion)
     if half is not None:
         diffusion = write_half(diffusion, half / "diffusion.safetensors")
         autoencoder = write_half(autoencoder, half / "autoencoder.safetensors")

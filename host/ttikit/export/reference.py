@@ -15,7 +15,7 @@ from ttikit.data.vocabulary import Ids
 from ttikit.errors import TtiError
 from ttikit.training.autoencoder import load_autoencoder, to_pixels
 from ttikit.training.diffusion import load_diffusion
-from ttikit.training.sampling import euler, guided
+from ttikit.training.sampling import euler, one_branch
 
 BATCH = 16
 
@@ -39,8 +39,9 @@ class FloatModel:
         parts = []
         for start in track(range(0, len(seeds), BATCH), description="float model"):
             noise = torch.cat([board_noise(seed) for seed in seeds[start : start + BATCH]])
-            field = guided(self.model, torch.from_numpy(tokens[start : start + BATCH]), guidance)
+            ids = torch.from_numpy(tokens[start : start + BATCH])
             with torch.no_grad():
+                field = one_branch(self.model, ids, guidance, steps)
                 parts.append(euler(field, noise, steps) * self.std + self.mean)
         return torch.cat(parts).numpy()
 

@@ -11,9 +11,12 @@ import numpy as np
 
 from ttikit.data.domain_file import domain_of
 from ttikit.data.vocabulary import Ids
+from ttikit.errors import TtiError
+from ttikit.export.build import RECIPE_ROWS
 from ttikit.export.decoder import LatentScale, activation_scales
 from ttikit.export.reference import FloatModel, prompts, tokens
 from ttikit.training.checkpoint import load_tensors
+from ttikit.training.diffusion import load_diffusion
 
 SEEDS_PER_PROMPT = 4
 CALIBRATION_SEED = 1_000_000  # far from the seeds that people and tests use
@@ -31,6 +34,21 @@ class Calibrated:
     percentile: float
     trained: dict[str, Any]
     data: Mapping[str, str]
+
+
+def check_distilled(diffusion: Path) -> None:
+    """Raise `TtiError` unless the model of this file takes guidance and steps as a board does."""
+    config = load_diffusion(diffusion)[0].config
+    if not config.guides:
+        raise TtiError(
+            f"{diffusion} is a base model, which needs two passes per step; "
+            "distil it first with `ttikit train distil`"
+        )
+    if config.guides != RECIPE_ROWS or config.paces != RECIPE_ROWS:
+        raise TtiError(
+            f"{diffusion} knows {config.guides} guidance strengths and {config.paces} numbers of "
+            f"steps; boards need {RECIPE_ROWS} of each, so distil it again"
+        )
 
 
 def calibrated(diffusion: Path, autoencoder: Path, percentile: float) -> Calibrated:

@@ -54,10 +54,6 @@ class Arguments:
         if value % of:
             raise ValueError(f"{self.op}: {name} must be a multiple of {of}, not {value}")
 
-    def groups(self, rows: int, group: Any) -> NDArray[np.intp]:
-        """Return for each row the number of its group of `group` rows; raises as `integer`."""
-        return np.arange(rows) // self.integer("group", group)
-
     def read(
         self, name: str, buffer: Any, dtype: DTypeLike, shape: tuple[int, ...]
     ) -> NDArray[Any]:

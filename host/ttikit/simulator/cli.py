@@ -23,9 +23,9 @@ def simulate(
     seed: Annotated[
         int | None, typer.Option(help="0 to 4294967295; a random one if not given.")
     ] = None,
-    steps: Annotated[int, typer.Option(help="Steps of the sampler, 1 to 100.")] = 8,
+    steps: Annotated[int, typer.Option(help="Steps of the sampler, 1 to 100; 4 is fast.")] = 8,
     guidance: Annotated[
-        float, typer.Option(help="How strictly the prompt is followed, 0 to 20.")
+        float, typer.Option(help="How strictly the prompt is followed, 1 to 5.")
     ] = 3.0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Save as this .png or .bmp file.")

@@ -72,7 +72,7 @@ class Simulator:
             prompt: what to draw, in Russian.
             seed: 0 to 2^32 − 1.
             steps: of the sampler, 1 to 100.
-            guidance: 0 to 20, at most two decimals.
+            guidance: 1 to 5, at most two decimals.
             on_stage: called with the name and the buffer of every stage (see `tti.pipeline`);
                 the buffer changes afterwards.
 

@@ -33,7 +33,7 @@ def sum4(a: Float32) -> Float32:
 
 
 def layernorm_f32(x: Float32, shift: Float32, scale: Float32) -> Float32:
-    """§6 before quantisation: x, shift and scale float32[rows][n]."""
+    """§6 before quantisation: x float32[rows][n], shift and scale float32[n]."""
     n = F(x.shape[1])
     d = x - (sum4(x) / n)[:, None]
     r = rsqrt_f32(sum4(d * d) / n + EPSILON)
@@ -73,27 +73,21 @@ def layernorm_modulate_s8(
     scratch: Any,
     rows: int,
     cols: int,
-    group: int,
 ) -> None:
     """§6: normalise each row, y · (1 + scale) + shift, quantise.
 
-    q int8[rows][cols], sq float32[rows], x float32[rows][cols]; shift and scale
-    float32[⌈rows/group⌉][cols], where row i uses vector i // group; scratch float32[cols] is
-    only checked here. `cols` is a multiple of 4.
+    q int8[rows][cols], sq float32[rows], x float32[rows][cols]; shift and scale float32[cols];
+    scratch float32[cols] is only checked here. `cols` is a multiple of 4.
     """
     check = Arguments("layernorm_modulate_s8")
     rows, cols = check.integer("rows", rows), check.integer("cols", cols)
-    vector = check.groups(rows, group)
-    groups = int(vector[-1]) + 1
     check.multiple("cols", cols, 4)
     values = check.read("x", x, F, (rows, cols))
-    shifts = check.read("shift", shift, F, (groups, cols))
-    scales = check.read("scale", scale, F, (groups, cols))
+    shifts = check.read("shift", shift, F, (cols,))
+    scales = check.read("scale", scale, F, (cols,))
     check.write("scratch", scratch, F, (cols,))
     q_out = check.write("q", q, np.int8, (rows, cols))
     sq_out = check.write("sq", sq, F, (rows,))
     with np.errstate(all="ignore"):
-        codes, row_scales = quantise_rows_f32(
-            layernorm_f32(values, shifts[vector], scales[vector])
-        )
+        codes, row_scales = quantise_rows_f32(layernorm_f32(values, shifts, scales))
     q_out[:], sq_out[:] = codes, row_scales

@@ -14,8 +14,6 @@ PHILOX_ROUNDS = 10
 WORD = np.uint64(0xFFFFFFFF)
 TWO_TO_MINUS_24 = F(2.0**-24)
 
-MAX_GUIDANCE = 1_000_000  # hundredths
-
 
 def philox4x32(counter: NDArray[np.uint64], key: tuple[int, int]) -> NDArray[np.uint32]:
     """Philox4x32-10 of counters uint64[n][4] holding 32-bit words; words uint32[n][4].
@@ -74,18 +72,6 @@ def timestep_features(out: Any, freqs: Any, i: int, steps: int, n: int) -> None:
     target[:n], target[n:] = cosine, sine
 
 
-def guide(v: Any, v_uncond: Any, guidance: int, n: int) -> None:
-    """§10: v = v_uncond + guidance/100 · (v − v_uncond), float32[n], in place in v."""
-    check = Arguments("guide")
-    guidance = check.integer("guidance", guidance, -MAX_GUIDANCE, MAX_GUIDANCE)
-    n = check.length("n", n)
-    target = check.write("v", v, F, (n,))
-    unconditional = check.read("v_uncond", v_uncond, F, (n,))
-    g = F(guidance) / F(100)
-    with np.errstate(all="ignore"):
-        target[:] = unconditional + g * (target - unconditional)
-
-
 def euler(x: Any, v: Any, steps: int, n: int) -> None:
     """§10: x = x − 1/steps · v, float32[n], in place in x."""
     check = Arguments("euler")
@@ -124,6 +110,17 @@ def add(out: Any, a: Any, b: Any, n: int) -> None:
     target = check.write("out", out, F, (n,))
     with np.errstate(all="ignore"):
         target[:] = left + right
+
+
+def lerp(out: Any, a: Any, b: Any, hundredths: int, n: int) -> None:
+    """§11: out = a + hundredths/100 · (b − a), float32[n]; `out` may be `a` or `b`."""
+    check = Arguments("lerp")
+    hundredths = check.integer("hundredths", hundredths, 0, 100)
+    n = check.length("n", n)
+    start, end = check.read("a", a, F, (n,)), check.read("b", b, F, (n,))
+    target = check.write("out", out, F, (n,))
+    with np.errstate(all="ignore"):
+        target[:] = start + F(hundredths) / F(100) * (end - start)
 
 
 def mean_rows(out: Any, x: Any, rows: int, cols: int) -> None:

@@ -1,0 +1,32 @@
+"""Models that a board could not guide are refused before anything is written."""
+
+import pytest
+from ttikit.cli import app
+from typer.testing import CliRunner
+
+torch = pytest.importorskip("torch")
+
+from ttikit.training.checkpoint import save_tensors  # noqa: E402
+from ttikit.training.models import ModelConfig, TextToLatent  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ({}, "is a base model, which needs two passes per step; distil it first with"),
+        ({"guides": 3, "paces": 5}, "knows 3 guidance strengths and 5 numbers of steps"),
+        ({"guides": 5, "paces": 4}, "knows 5 guidance strengths and 4 numbers of steps"),
+    ],
+)
+def test_a_model_without_the_rows_of_a_board_is_refused(tmp_path, rows, sentence):
+    config = ModelConfig(depth=1, text_depth=1, **rows)
+    tensors = dict(TextToLatent(config).state_dict())
+    tensors |= {"latent.mean": torch.zeros(4), "latent.std": torch.ones(4)}
+    path = tmp_path / "export.safetensors"
+    save_tensors(path, tensors, {"kind": "diffusion", "config": config.to_dict()})
+    out, half = tmp_path / "faces.tti", tmp_path / "half"
+    args = ["export", "--diffusion", path, "--autoencoder", tmp_path / "none", "-o", out]
+    done = CliRunner().invoke(app, [*map(str, args), "--half", str(half)])
+    assert done.exit_code != 0
+    assert sentence in done.stderr
+    assert not out.exists() and not half.exists()
