@@ -5,6 +5,8 @@
 #include "scalar.h"
 #include "tti_kernels.h"
 
+#define EXPS 32 // exponentials computed at a time
+
 void tti_attention_scores(float *s, const int8_t *q, const float *sq, const int8_t *k,
                           const float *sk, const tti_attention_t *a) {
     int32_t acc[TTI_TILE_ROWS][TTI_TILE_COLS];
@@ -30,21 +32,39 @@ void tti_attention_scores(float *s, const int8_t *q, const float *sq, const int8
     }
 }
 
-// The weight of a column is 127 * exp of a number <= 0, so it lies in 0...127 and the largest is
-// 127; their integer sum is at most 127 * cols.
+// Rounds the weights `e` of n columns to integers; what a column loses or wins, `rest`, goes to
+// the next one. |rest| <= 0.5 and 0 <= e <= 126 keep a weight in 0...126. Returns their sum.
+static int32_t diffuse(int8_t *p, float *rest, const float *e, int n) {
+    int32_t sum = 0;
+    float r = *rest;
+    for (int j = 0; j < n; j++) {
+        r = r + e[j];
+        float whole = tti_rne_f(r);
+        r = r - whole;
+        p[j] = (int8_t)(int32_t)whole;
+        sum += p[j];
+    }
+    *rest = r;
+    return sum;
+}
+
+// The exponentials are taken a few columns at a time, so that their loop vectorises. The largest
+// weight is 126; the sum is at most 126 * cols.
 static float softmax_row(int8_t *p, const float *s, int cols, int valid) {
     float m = s[0];
     for (int j = 1; j < valid; j++) {
         m = s[j] > m ? s[j] : m;
     }
-    for (int j = 0; j < valid; j++) {
-        p[j] = (int8_t)(int32_t)tti_rne_f(tti_exp_f(s[j] - m) * 127.0f);
+    float e[EXPS], rest = 0.0f;
+    int32_t sum = 0;
+    for (int j0 = 0; j0 < valid; j0 += EXPS) {
+        int n = tti_min(valid - j0, EXPS);
+        for (int j = 0; j < n; j++) {
+            e[j] = tti_exp_f(s[j0 + j] - m) * 126.0f;
+        }
+        sum += diffuse(p + j0, &rest, e, n);
     }
     memset(p + valid, 0, (size_t)(cols - valid));
-    int32_t sum = 0;
-    for (int j = 0; j < valid; j++) {
-        sum += p[j];
-    }
     return 1.0f / (float)sum;
 }
 

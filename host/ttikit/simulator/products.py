@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ttikit.simulator.arguments import Arguments, Float32, Int8
+from ttikit.simulator.arguments import Arguments, Float32, Int8, Int32
 from ttikit.simulator.elementary import F, exp_f32, rne_f32
 
 EXACT_IN_FLOAT32 = (1 << 24) // (128 * 128)  # longest sum of int8 products that float32 holds
@@ -111,6 +111,17 @@ def attention_scores(
         target[:] = (dot_s8(queries, keys) * query_scales[:, None]) * key_scales
 
 
+def _diffused(e: Float32) -> Int32:
+    """§7: e float32[rows][n] in 0…126 as integers; a column's rounding error goes to the next."""
+    weights = np.empty(e.shape, np.int32)
+    rest = np.zeros(len(e), F)
+    for j in range(e.shape[1]):
+        rest = rest + e[:, j]
+        weights[:, j] = rne_f32(rest)
+        rest = rest - weights[:, j].astype(F)
+    return weights
+
+
 def softmax_s8(p: Any, inv: Any, s: Any, rows: int, cols: int, valid: int) -> None:
     """§7: p int8[rows][cols] and inv float32[rows], so that p · inv sums to one in each row.
 
@@ -124,7 +135,7 @@ def softmax_s8(p: Any, inv: Any, s: Any, rows: int, cols: int, valid: int) -> No
     inv_out = check.write("inv", inv, F, (rows,))
     with np.errstate(all="ignore"):
         e = exp_f32(scores - np.fmax.reduce(scores, axis=1)[:, None])
-        weights = rne_f32(e * F(127))
+        weights = _diffused(e * F(126))
         inverse = F(1) / weights.sum(axis=1, dtype=np.int32).astype(F)
     p_out[:, :valid] = weights.astype(np.int8)
     p_out[:, valid:] = 0
