@@ -46,10 +46,37 @@ def activation_scales(
     Args:
         decoder: the float `Decoder` module, with the layers named in LAYERS.
         latents: decoder inputs (N, 16, 16, 4), as the model makes them.
-        percentile: share of values, in per cent, that must not be clipped.
+        percentile: share of values other than zero, in per cent, that must not be clipped.
     """
+    return {
+        name: scale_of(values, percentile)
+        for name, values in activations(decoder, latents).items()
+    } | {"latent": latent_scale(latents)}
+
+
+def scale_of(values: np.ndarray, percentile: float) -> np.ndarray:
+    """Return the scale, a float32 scalar, of magnitudes from `activations`.
+
+    Zeros do not count: any scale holds them, and behind a ReLU they can be nearly all there is.
+    """
+    counted = values[values > 0]
+    if counted.size == 0:
+        return np.asarray(1 / 127, np.float32)
+    return np.asarray(np.percentile(counted, percentile) / 127, np.float32)
+
+
+def latent_scale(latents: np.ndarray) -> np.ndarray:
+    """Return the scale (4,) of latents (N, 16, 16, 4), which clips none of their few values."""
+    return (np.abs(latents).max(axis=(0, 1, 2)) / 127).astype(np.float32)
+
+
+def activations(
+    decoder: Callable[[torch.Tensor], torch.Tensor], latents: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return all magnitudes that each layer's int8 output has to hold, float32, not negative."""
     seen: dict[str, list[np.ndarray]] = {name: [] for name in LAYERS}
     modules = dict(decoder.named_modules())  # type: ignore[attr-defined]
+    device = modules["conv_in"].weight.device
     hooks = []
     for name in LAYERS:
         owner = name.rsplit(".", 1)[0] if name.endswith("conv2") else name
@@ -58,22 +85,16 @@ def activation_scales(
         with torch.no_grad():
             for start in range(0, len(latents), 16):
                 z = torch.from_numpy(latents[start : start + 16]).permute(0, 3, 1, 2)
-                decoder(z.contiguous())
+                decoder(z.contiguous().to(device))
     finally:
         for hook in hooks:
             hook.remove()
-    scales = {
-        name: np.asarray(np.percentile(np.concatenate(values), percentile) / 127, np.float32)
-        for name, values in seen.items()
-    }
-    # The latent has few values: its largest ones count, so nothing of it is clipped.
-    scales["latent"] = (np.abs(latents).max(axis=(0, 1, 2)) / 127).astype(np.float32)
-    return scales
+    return {name: np.concatenate(values) for name, values in seen.items()}
 
 
 def _recorder(values: list[np.ndarray], signed: bool) -> Callable[..., None]:
     def record(module: torch.nn.Module, inputs: object, output: torch.Tensor) -> None:
-        values.append((output.abs() if signed else F.relu(output)).flatten().numpy())
+        values.append((output.abs() if signed else F.relu(output)).flatten().cpu().numpy())
 
     return record
 

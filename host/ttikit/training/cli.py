@@ -267,7 +267,7 @@ def decoder(
     finish_minutes: Finish = None,
     device: Device = "auto",
     batch: Batch = None,
-    rate: Rate = 2e-3,
+    rate: Rate = 1e-3,
     seed: Seed = 0,
     threads: Threads = 1,
     as_json: AsJson = False,
@@ -286,6 +286,24 @@ def decoder(
         pick_device(device),
     )  # fmt: skip
     _report(result, as_json, out)
+
+
+@app.command("decoder-figures")
+def decoder_figures(
+    data: Data,
+    diffusion: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
+    autoencoder: AutoencoderFile,
+    pictures: Annotated[int, typer.Option(min=1, help="Held-out pictures for the PSNR.")] = 200,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Print what int8 costs the decoder, for several percentiles of its static scales."""
+    from ttikit.training.decoder_figures import measure
+    from ttikit.training.loop import prepare_cpu
+
+    prepare_cpu(threads)
+    figures = measure(diffusion, autoencoder, _held_out(data)[0][:pictures])
+    print(json.dumps(figures.to_dict()) if as_json else figures.table())
 
 
 @app.command()
