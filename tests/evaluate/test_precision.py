@@ -12,7 +12,8 @@ torch = pytest.importorskip("torch")
 from ttikit.data.vocabulary import FORMS  # noqa: E402
 from ttikit.evaluate import precision  # noqa: E402
 from ttikit.export.reference import FloatModel, board_noise, tokens  # noqa: E402
-from ttikit.training.models import Decoder, TextToLatent  # noqa: E402
+from ttikit.training.models import Decoder, ModelConfig, TextToLatent  # noqa: E402
+from ttikit.training.sampling import one_branch  # noqa: E402
 
 JOBS = [Job("девушка", 3, 2, 200), Job("пожилой мужчина", 4, 2, 200), Job("дед", 5, 2, 200)]
 
@@ -21,8 +22,9 @@ JOBS = [Job("девушка", 3, 2, 200), Job("пожилой мужчина", 4
 def source():
     torch.manual_seed(0)
     model = FloatModel.__new__(FloatModel)
-    model.model = TextToLatent().eval()
-    for parameter in (model.model.dit.final.weight, model.model.dit.adaln.weight):
+    model.model = TextToLatent(ModelConfig(guides=5, paces=5)).eval()
+    parts = model.model
+    for parameter in (parts.dit.final.weight, parts.dit.adaln.weight, parts.guide, parts.pace):
         torch.nn.init.normal_(parameter, std=0.02)
     model.mean, model.std = torch.full((4,), 0.1), torch.full((4,), 1.5)
     model.decoder = Decoder().eval()
@@ -36,7 +38,7 @@ def exact(source):
     for job in JOBS:
         ids = torch.from_numpy(tokens([job.prompt], FORMS))
         with torch.no_grad():
-            field = precision._field(source, ids, job.guidance / 100, job.steps)
+            field = one_branch(source.model, ids, job.guidance / 100, job.steps)
             x, latents = board_noise(job.seed), []
             for i in range(job.steps):
                 x = x - field(x, 1 - i / job.steps) / job.steps

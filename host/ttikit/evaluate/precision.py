@@ -121,11 +121,12 @@ def _float_batch(
     import torch
 
     from ttikit.export.reference import board_noise, tokens
+    from ttikit.training.sampling import one_branch
 
     ids = torch.from_numpy(tokens([job.prompt for job in jobs], forms))
     steps, guidance = jobs[0].steps, jobs[0].guidance / 100
     with torch.no_grad():
-        field = _field(source, ids, guidance, steps)
+        field = one_branch(source.model, ids, guidance, steps)
         x = torch.cat([board_noise(job.seed) for job in jobs])
         latents = []
         for i in range(steps):
@@ -136,14 +137,6 @@ def _float_batch(
     pictures = source.pictures((x.numpy() * std + mean).astype(np.float32))
     decoded = source.pictures((_plane(last) * std + mean).astype(np.float32))
     return _Batch(text, np.stack(latents), pictures), decoded
-
-
-def _field(source: FloatModel, ids: Any, guidance: float, steps: int) -> Any:
-    from ttikit.training.sampling import guided, one_branch
-
-    if source.model.config.guides:
-        return one_branch(source.model, ids, guidance, steps)
-    return guided(source.model, ids, guidance)
 
 
 def _patches(latent: NDArray[np.float32]) -> NDArray[np.float32]:
