@@ -160,7 +160,10 @@ def test_unknown_labels_neither_weigh_nor_teach():
 
 def test_passing_through_is_kept_and_repaired(data, autoencoder, tmp_path, monkeypatch):
     held_out, cache = FaceDataset(data, "held-out"), tmp_path / "cache"
+    few = passed(held_out, 7, autoencoder, cache, disturbance=0.2)
     first = passed(held_out, 40, autoencoder, cache, disturbance=0.2)
+    assert first.shape == (40, 64, 64, 3)
+    np.testing.assert_array_equal(few, first[:7])
     files = sorted(cache.iterdir())
     assert len(files) == 2
     files[1].write_bytes(files[1].read_bytes()[:1000])

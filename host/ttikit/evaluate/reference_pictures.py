@@ -84,7 +84,8 @@ def passed(
     with Progress(transient=True) as bar:
         task = bar.add_task(note, total=count)
         for start in range(0, count, SHARD):
-            pictures = data.images[start : min(start + SHARD, count)]
+            # Always a whole part: what becomes of a picture must not depend on ``count``.
+            pictures = data.images[start : start + SHARD]
             path = cache / f"passed-{data.split}-{key}-{start:06d}.npy"
             part = read_array(path, len(pictures), (64, 64, 3), np.uint8)
             if part is None:
@@ -93,7 +94,7 @@ def passed(
                 write_array(path, part)
             parts.append(part)
             bar.update(task, advance=len(part))
-    return np.concatenate(parts)
+    return np.concatenate(parts)[:count]
 
 
 def read_array(
