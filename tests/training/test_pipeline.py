@@ -31,6 +31,7 @@ TINY = Preset(
     held_out=4,
     autoencoder=Length(4, samples=8),
     diffusion=Length(2, samples=4),
+    reader=Length(2, samples=2),
     distilled=Length(2, samples=2),
 )
 
@@ -105,7 +106,7 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     )
     assert run.calls == [("render", 24, 4, 0), ("export", diffusion, autoencoder)]
     out = run()
-    assert out.count("complete") == 6 and len(run.calls) == 2
+    assert out.count("complete") == 7 and len(run.calls) == 2
     # More samples of the transformer: it goes on, and so does what follows from it.
     monkeypatch.setattr(distillation, "train_distilled", lambda *a, **k: run.calls.append("again"))
     (Path("runs/distilled") / pipeline.NAME).unlink()

@@ -274,3 +274,26 @@ def test_crops_are_parts_of_pictures(pictures):
 def test_no_pictures_are_refused(tmp_path):
     with pytest.raises(TtiError, match="render"):
         ae.train_autoencoder(np.empty((0, 64, 64, 3), np.uint8), None, settings(tmp_path, 8))
+
+
+def test_optimiser_state_takes_the_order_of_its_weights(tmp_path):
+    def layer():
+        torch.manual_seed(0)
+        layer = torch.nn.Conv2d(3, 5, 3).to(memory_format=torch.channels_last)
+        return layer, torch.optim.AdamW(layer.parameters(), fused=True)
+
+    def step(layer, optimiser, seed):
+        x = torch.randn(2, 3, 6, 6, generator=torch.Generator().manual_seed(seed))
+        optimiser.zero_grad()
+        layer(x).square().mean().backward()
+        optimiser.step()
+
+    one, optimiser = layer()
+    step(one, optimiser, 1)
+    loop.save_checkpoint(tmp_path, one, None, [optimiser], {"step": 1})
+    two, resumed = layer()
+    load_checkpoint(tmp_path, two, None, [resumed])
+    for seed in (2, 3):
+        step(one, optimiser, seed)
+        step(two, resumed, seed)
+    assert torch.equal(one.weight, two.weight)

@@ -132,8 +132,15 @@ def _restore(
         for p, parameter in enumerate(_parameters(optimiser)):
             state = _under(tensors, f"optim.{i}.{p}.")
             if state:
-                device = parameter.device
-                optimiser.state[parameter] = {k: v.to(device) for k, v in state.items()}
+                optimiser.state[parameter] = {k: _beside(v, parameter) for k, v in state.items()}
+
+
+def _beside(value: Tensor, parameter: Tensor) -> Tensor:
+    """``value`` on the device and, if it has an entry per weight, in the order of ``parameter``:
+    a fused optimiser pairs them by their places in memory."""
+    if value.shape != parameter.shape:
+        return value.to(parameter.device)
+    return torch.empty_like(parameter, dtype=value.dtype).copy_(value)
 
 
 def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

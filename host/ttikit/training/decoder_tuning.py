@@ -51,7 +51,7 @@ def tune_decoder(
     percentile: float = 99.99,
     device: torch.device | None = None,
 ) -> dict[str, float]:
-    """Tune (or resume) into ``settings.out``; returns PSNR of int8 and float on held-out pictures.
+    """Tune (or resume) into ``settings.out``; returns held-out PSNR of int8 and of float.
 
     ``export.safetensors`` is an autoencoder with the old encoder and the tuned decoder. It is
     rewritten with every checkpoint.
@@ -76,7 +76,9 @@ def tune_decoder(
     def calibrated() -> dict[str, np.ndarray]:
         return activation_scales(decoder, sample, percentile)
 
-    revive(decoder, torch.from_numpy(sample).permute(0, 3, 1, 2).to(device), settings.seed)
+    revived = revive(
+        decoder, torch.from_numpy(sample).permute(0, 3, 1, 2).to(device), settings.seed
+    )
     model = Int8Decoder(decoder, calibrated(), cache.mean, cache.std).to(device)
 
     def loss(counters: Counters) -> dict[str, Tensor]:
@@ -101,7 +103,7 @@ def tune_decoder(
     trainer.counters.extra = known
     trainer.run()
     model.set_scales(calibrated())
-    return held_out_psnr(model, cache, held_out)
+    return held_out_psnr(model, cache, held_out) | {"revived": sum(revived.values())}
 
 
 def held_out_psnr(model: Int8Decoder, cache: LatentCache, held_out: Pictures) -> dict[str, float]:

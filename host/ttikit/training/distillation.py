@@ -46,7 +46,7 @@ FINEST = 2 ** (PACES - 1)
 SHARES = {16: 0.38, 8: 0.20, 4: 0.22, 2: 0.06, 1: 0.04, 12: 0.03, 6: 0.04, 3: 0.03}
 DROP = 0.04  # share of hidden prompts
 DEFAULT_GUIDANCE = 3.0
-PUSH = 1.0
+PUSH = 2.5
 DEFAULT_SHARE = 0.3  # of the batch that is trained at exactly the default guidance
 
 
@@ -88,8 +88,8 @@ class DistillationTask:
         fine = steps >= FINEST
         return {
             "loss": error.mean(),
-            "teacher_loss": error[fine].mean().detach(),
-            "self_loss": error[~fine].mean().detach(),
+            "teacher_loss": _mean(error.detach(), fine),
+            "self_loss": _mean(error.detach(), ~fine),
         }
 
     @torch.no_grad()
@@ -141,6 +141,11 @@ class DistillationTask:
         middle = x - half[:, None, None, None] * first
         second = self.slow.dit(middle, t - half, text).float()
         return (first + second) / 2
+
+
+def _mean(values: Tensor, chosen: Tensor) -> Tensor:
+    """Mean of the chosen values; 0 if there is none, as in a tiny batch."""
+    return (values * chosen).sum() / chosen.sum().clamp(min=1)
 
 
 def recipes(count: int, rng: np.random.Generator) -> tuple[Tensor, Tensor, Tensor]:

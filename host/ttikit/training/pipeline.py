@@ -50,6 +50,7 @@ class Preset:
     held_out: int
     autoencoder: Length
     diffusion: Length
+    reader: Length
     distilled: Length
 
 
@@ -60,7 +61,8 @@ PRESETS = {
         held_out=4_000,
         autoencoder=Length(32, minutes=25.0),
         diffusion=Length(64, minutes=120.0),
-        distilled=Length(64, minutes=60.0),
+        reader=Length(64, minutes=25.0),
+        distilled=Length(32, minutes=40.0),
     ),
     # One large GPU; 12 million samples are 300 looks at every picture.
     "gpu": Preset(
@@ -68,7 +70,8 @@ PRESETS = {
         held_out=4_000,
         autoencoder=Length(256, samples=2_000_000),
         diffusion=Length(2048, samples=12_000_000),
-        distilled=Length(2048, samples=2_000_000),
+        reader=Length(512, samples=2_000_000),
+        distilled=Length(512, samples=2_000_000),
     ),
 }
 
@@ -109,6 +112,11 @@ class Pipeline:
         return self.runs / "diffusion" / EXPORT
 
     @property
+    def reader(self) -> Path:
+        """Weights of what reads attributes from half-drawn faces."""
+        return self.runs / "reader" / EXPORT
+
+    @property
     def distilled(self) -> Path:
         """The same after the distillation."""
         return self.runs / "distilled" / EXPORT
@@ -125,6 +133,7 @@ class Pipeline:
             self._trained("autoencoder", self.preset.autoencoder, self._train_autoencoder)
             and self._encoded()
             and self._trained("diffusion", self.preset.diffusion, self._train_diffusion)
+            and self._trained("reader", self.preset.reader, self._train_reader)
             and self._trained("distilled", self.preset.distilled, self._distil)
             and self._exported()
         )
@@ -189,12 +198,22 @@ class Pipeline:
         cache, rate = load_cache(self.latents), scaled_rate(settings.batch)
         train_diffusion(cache, cache.captions, settings, rate, self.device)
 
+    def _train_reader(self, settings: Settings) -> None:
+        from ttikit.training.latents import load_cache
+        from ttikit.training.reader import train_reader
+
+        cache = load_cache(self.latents)
+        train_reader(cache, cache.captions, settings, device=self.device)
+
     def _distil(self, settings: Settings) -> None:
         from ttikit.training.distillation import train_distilled
         from ttikit.training.latents import load_cache
 
         cache = load_cache(self.latents)
-        train_distilled(cache, cache.captions, self.diffusion, settings, device=self.device)
+        train_distilled(
+            cache, cache.captions, self.diffusion, settings, device=self.device,
+            reader_path=self.reader,
+        )  # fmt: skip
 
     def _exported(self) -> bool:
         from ttikit.export.cli import export
@@ -238,7 +257,7 @@ def choose_preset(name: str | None, device: torch.device, samples: int | None) -
 def plan(preset: Preset) -> list[str]:
     """Lines that say how long the parts are, and what arithmetic the diffusion run needs."""
     lines = [f"pictures: {preset.train:,} and {preset.held_out:,} held out"]
-    for name in ("autoencoder", "diffusion", "distilled"):
+    for name in ("autoencoder", "diffusion", "reader", "distilled"):
         length: Length = getattr(preset, name)
         ends = f"{length.samples:,} samples" if length.samples else f"{length.minutes:g} minutes"
         lines.append(f"{name}: {ends}, {length.batch} at a time")
