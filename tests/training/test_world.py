@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 
 import ttikit  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
-from ttikit.training import diffusion, loop, world  # noqa: E402
+from ttikit.training import diffusion, distillation, loop, world  # noqa: E402
 from ttikit.training.checkpoint import NAME, load_tensors  # noqa: E402
 from ttikit.training.loop import Budget, Settings  # noqa: E402
 
@@ -90,6 +90,23 @@ def test_two_processes_equal_one_and_survive_a_stop_and_a_death(two, tmp_path):
     assert one.keys() == other.keys()
     for name in one:
         # A bias of the keys moves all scores alike: its gradient is noise, made big by Adam.
+        atol = 1e-3 if name.endswith("k.bias") else 1e-5
+        torch.testing.assert_close(other[name], one[name], atol=atol, rtol=1e-4, msg=name)
+
+
+def test_two_processes_distil_like_one(two, tmp_path):
+    start, out = two
+    teacher = Settings(tmp_path / "teacher", 8, Budget(samples=8 * 4))
+    diffusion.train_diffusion(small_cache(), captions, teacher, config=SMALL)
+    process = start("distil", 0)
+    problem = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 0, problem
+    alone = Settings(tmp_path / "alone", 8, Budget(samples=8 * STEPS))
+    teacher_file = tmp_path / "teacher" / diffusion.EXPORT
+    distillation.train_distilled(small_cache(), captions, teacher_file, alone)
+    one, other = (load_tensors(folder / NAME)[0] for folder in (alone.out, out))
+    assert one.keys() == other.keys()
+    for name in one:
         atol = 1e-3 if name.endswith("k.bias") else 1e-5
         torch.testing.assert_close(other[name], one[name], atol=atol, rtol=1e-4, msg=name)
 

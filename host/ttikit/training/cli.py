@@ -2,60 +2,38 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ttikit.errors import TtiError
-
-if TYPE_CHECKING:
-    from ttikit.training.autoencoder import Pictures
-    from ttikit.training.latents import Labels
-    from ttikit.training.loop import Settings
+from ttikit.training import cli_decoder, cli_judge
+from ttikit.training.options import (
+    AsJson,
+    AutoencoderFile,
+    Balance,
+    Batch,
+    Data,
+    Device,
+    Finish,
+    Latents,
+    Minutes,
+    Out,
+    Rate,
+    Samples,
+    ScaledRate,
+    Seed,
+    Threads,
+    held_out_part,
+    report,
+    settings_for,
+)
 
 app = typer.Typer(
     help="Train the parts, in this order: autoencoder, latents, diffusion, reader, distil.",
     no_args_is_help=True,
 )
-
-Data = Annotated[Path, typer.Option("--data", help="Folder that `ttikit data` wrote.")]
-Out = Annotated[Path, typer.Option("--out", help="Folder of the run; an old run there resumes.")]
-Minutes = Annotated[float | None, typer.Option(help="Length of the whole run in minutes.")]
-Samples = Annotated[int | None, typer.Option(help="Length of the whole run in samples.")]
-Finish = Annotated[
-    float | None,
-    typer.Option("--finish-minutes", help="End that soon, the learning rate falling to zero."),
-]
-Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of weights, batches, captions and noise.")]
-Threads = Annotated[int, typer.Option(min=1, help="CPU threads.")]
-Batch = Annotated[int | None, typer.Option(min=1, help="Batch size; fits the device by default.")]
-Rate = Annotated[float, typer.Option(min=1e-6, max=1.0, help="Highest learning rate.")]
-ScaledRate = Annotated[
-    float | None,
-    typer.Option(
-        min=1e-6,
-        max=1.0,
-        help="Highest learning rate. [default: 0.003 at a batch of 64, growing with its root]",
-    ),
-]
-Balance = Annotated[
-    float | None,
-    typer.Option(
-        min=1.0,
-        max=100.0,
-        help="Draw pictures with a rare attribute up to so many times as often; 1 is evenly. "
-        "[default: as the run began, 4 for a new one]",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-AutoencoderFile = Annotated[
-    Path, typer.Option("--autoencoder", help="export.safetensors of an autoencoder run.")
-]
 
 
 @app.command()
@@ -79,13 +57,13 @@ def autoencoder(
 
     prepare_cpu(threads)
     chosen = pick_device(device)
-    settings = _settings(
+    settings = settings_for(
         out, batch or (256 if chosen.type == "cuda" else 32), minutes, samples, 25.0,
         finish_minutes, seed,
     )  # fmt: skip
-    train, (held_out, _) = FaceDataset(data, "train"), _held_out(data)
+    train, (held_out, _) = FaceDataset(data, "train"), held_out_part(data)
     result = train_autoencoder(train.images, held_out, settings, rate, chosen)
-    _report(result, as_json, out)
+    report(result, as_json, out)
 
 
 @app.command()
@@ -104,7 +82,7 @@ def latents(
     from ttikit.training.loop import pick_device, prepare_cpu
 
     prepare_cpu(threads)
-    train, (held_out, held_out_labels) = FaceDataset(data, "train"), _held_out(data)
+    train, (held_out, held_out_labels) = FaceDataset(data, "train"), held_out_part(data)
     cache = build_cache(
         load_autoencoder(autoencoder), train.images, train.labels, held_out,
         held_out_labels, train.attributes, out, pick_device(device), train.data,
@@ -114,12 +92,12 @@ def latents(
         "mean": [round(v, 4) for v in cache.mean.tolist()],
         "std": [round(v, 4) for v in cache.std.tolist()],
     }
-    _report(result, as_json, out)
+    report(result, as_json, out)
 
 
 @app.command()
 def diffusion(
-    latents: Annotated[Path, typer.Option("--latents", help="Cache from `ttikit train latents`.")],
+    latents: Latents,
     out: Out,
     minutes: Minutes = None,
     samples: Samples = None,
@@ -146,18 +124,18 @@ def diffusion(
     chosen = pick_device(device, shared=True)
     cache = load_cache(latents)
     batch = batch or (2048 if chosen.type == "cuda" else 64)
-    settings = _settings(out, batch, minutes, samples, 120.0, finish_minutes, seed)
+    settings = settings_for(out, batch, minutes, samples, 120.0, finish_minutes, seed)
     settings = replace(settings, world=join(chosen))
     rate = rate or scaled_rate(batch)
     result = train_diffusion(cache, cache.captions, settings, rate, chosen, balance=balance)
     if settings.world.leads:
-        _report(result, as_json, out)
+        report(result, as_json, out)
     settings.world.leave()
 
 
 @app.command()
 def reader(
-    latents: Annotated[Path, typer.Option("--latents", help="Cache from `ttikit train latents`.")],
+    latents: Latents,
     out: Out,
     minutes: Minutes = None,
     samples: Samples = None,
@@ -169,25 +147,25 @@ def reader(
     threads: Threads = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Train what reads attributes from half-drawn faces and captions, for `distil`; 12 minutes."""
+    """Train what reads attributes from half-drawn faces and captions, for `distil`; 25 minutes."""
     from ttikit.training.latents import load_cache
     from ttikit.training.loop import pick_device, prepare_cpu
     from ttikit.training.reader import train_reader
 
     prepare_cpu(threads)
     chosen = pick_device(device)
-    settings = _settings(
-        out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 12.0,
+    settings = settings_for(
+        out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 25.0,
         finish_minutes, seed,
     )  # fmt: skip
     cache = load_cache(latents)
     result = train_reader(cache, cache.captions, settings, rate, chosen)
-    _report(result, as_json, out)
+    report(result, as_json, out)
 
 
 @app.command()
 def distil(
-    latents: Annotated[Path, typer.Option("--latents", help="Cache from `ttikit train latents`.")],
+    latents: Latents,
     teacher: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
     out: Out,
     reader: Annotated[
@@ -201,25 +179,30 @@ def distil(
     finish_minutes: Finish = None,
     device: Device = "auto",
     batch: Batch = None,
-    rate: Rate = 1e-3,
+    rate: Rate = 1.5e-3,
     seed: Seed = 0,
     threads: Threads = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Teach a copy of a trained model to need one pass per step, and few steps; 1 hour."""
+    """Teach a copy of a trained model to need one pass per step, and few steps; 40 minutes.
+
+    With several GPUs: torchrun --nproc-per-node 8 -m ttikit train distil …
+    """
     from ttikit.training.distillation import train_distilled
     from ttikit.training.latents import load_cache
     from ttikit.training.loop import pick_device, prepare_cpu
+    from ttikit.training.world import join
 
     prepare_cpu(threads)
-    chosen = pick_device(device)
-    settings = _settings(
-        out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 60.0,
-        finish_minutes, seed,
-    )  # fmt: skip
+    chosen = pick_device(device, shared=True)
     cache = load_cache(latents)
+    batch = batch or (512 if chosen.type == "cuda" else 32)
+    settings = settings_for(out, batch, minutes, samples, 40.0, finish_minutes, seed)
+    settings = replace(settings, world=join(chosen))
     result = train_distilled(cache, cache.captions, teacher, settings, rate, chosen, reader, push)
-    _report(result, as_json, out)
+    if settings.world.leads:
+        report(result, as_json, out)
+    settings.world.leave()
 
 
 @app.command("all")
@@ -253,60 +236,6 @@ def everything(
 
 
 @app.command()
-def decoder(
-    data: Data,
-    latents: Annotated[Path, typer.Option("--latents", help="Cache from `ttikit train latents`.")],
-    autoencoder: AutoencoderFile,
-    out: Out,
-    percentile: Annotated[
-        float,
-        typer.Option(min=90, max=100, help="As `ttikit export` will be given it."),
-    ] = 99.99,
-    minutes: Minutes = None,
-    samples: Samples = None,
-    finish_minutes: Finish = None,
-    device: Device = "auto",
-    batch: Batch = None,
-    rate: Rate = 1e-3,
-    seed: Seed = 0,
-    threads: Threads = 1,
-    as_json: AsJson = False,
-) -> None:
-    """Tune the decoder as int8 computes it; latents and encoder stay. 20 minutes by default."""
-    from ttikit.data.dataset import FaceDataset
-    from ttikit.training.decoder_tuning import tune_decoder
-    from ttikit.training.latents import load_cache
-    from ttikit.training.loop import pick_device, prepare_cpu
-
-    prepare_cpu(threads)
-    settings = _settings(out, batch or 8, minutes, samples, 20.0, finish_minutes, seed)
-    train, (held_out, _) = FaceDataset(data, "train"), _held_out(data)
-    result = tune_decoder(
-        load_cache(latents), train.images, held_out, autoencoder, settings, rate, percentile,
-        pick_device(device),
-    )  # fmt: skip
-    _report(result, as_json, out)
-
-
-@app.command("decoder-figures")
-def decoder_figures(
-    data: Data,
-    diffusion: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
-    autoencoder: AutoencoderFile,
-    pictures: Annotated[int, typer.Option(min=1, help="Held-out pictures for the PSNR.")] = 200,
-    threads: Threads = 1,
-    as_json: AsJson = False,
-) -> None:
-    """Print what int8 costs the decoder, for several percentiles of its static scales."""
-    from ttikit.training.decoder_figures import measure
-    from ttikit.training.loop import prepare_cpu
-
-    prepare_cpu(threads)
-    figures = measure(diffusion, autoencoder, _held_out(data)[0][:pictures])
-    print(json.dumps(figures.to_dict()) if as_json else figures.table())
-
-
-@app.command()
 def sample(
     prompt: Annotated[list[str], typer.Option("--prompt", help="What to draw; repeat it.")],
     diffusion: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
@@ -335,75 +264,6 @@ def sample(
     print(out)
 
 
-@app.command()
-def classifier(
-    data: Annotated[Path | None, typer.Option("--data", help="Folder with the renders.")] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of the run; an old run there resumes.")
-    ] = None,
-    autoencoder: AutoencoderFile = Path("models/float16/autoencoder.safetensors"),
-    report: Annotated[
-        bool, typer.Option("--report", help="Only print the figures: of --out, or as shipped.")
-    ] = False,
-    minutes: Minutes = None,
-    samples: Samples = None,
-    finish_minutes: Finish = None,
-    device: Device = "auto",
-    batch: Batch = None,
-    rate: Rate = 5e-3,
-    seed: Seed = 0,
-    threads: Threads = 1,
-    as_json: AsJson = False,
-) -> None:
-    """Train the judge of `ttikit evaluate`; 12 minutes by default. Ctrl-C saves."""
-    from ttikit.evaluate.classifier_report import print_figures
-
-    if report:
-        print_figures(out, as_json)
-        return
-    if data is None or out is None:
-        raise TtiError("give --data and --out to train, or --report to see the figures")
-    from ttikit.data.dataset import FaceDataset
-    from ttikit.evaluate.classifier_training import train_classifier
-    from ttikit.training.loop import pick_device, prepare_cpu
-
-    prepare_cpu(threads)
-    settings = _settings(out, batch or 128, minutes, samples, 12.0, finish_minutes, seed)
-    train, held_out = FaceDataset(data, "train"), FaceDataset(data, "held-out")
-    train_classifier(train, held_out, autoencoder, settings, rate, pick_device(device))
-    print_figures(out, as_json)
-
-
-def _held_out(data: Path) -> tuple[Pictures, Labels]:
-    """Held-out pictures and labels; none while the renderer has not come to them yet."""
-    import numpy as np
-
-    from ttikit.data.dataset import FaceDataset
-
-    if not any(data.glob("held-out-images-*.npy")):
-        return np.empty((0, 64, 64, 3), np.uint8), np.empty((0, 0), np.uint8)
-    held_out = FaceDataset(data, "held-out")
-    return held_out.images, held_out.labels
-
-
-def _settings(
-    out: Path,
-    batch: int,
-    minutes: float | None,
-    samples: int | None,
-    default_minutes: float,
-    finish_minutes: float | None,
-    seed: int,
-) -> Settings:
-    from ttikit.training.loop import Budget, Settings
-
-    if minutes is None and samples is None:
-        minutes = default_minutes
-    return Settings(out, batch, Budget(minutes, samples, finish_minutes), seed)
-
-
-def _report(result: Mapping[str, object], as_json: bool, out: Path) -> None:
-    if as_json:
-        print(json.dumps({"out": str(out), **result}))
-    else:
-        print(f"{out}: " + ", ".join(f"{name} {value}" for name, value in result.items()))
+app.command()(cli_decoder.decoder)
+app.command("decoder-figures")(cli_decoder.decoder_figures)
+app.command()(cli_judge.classifier)

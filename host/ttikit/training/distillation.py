@@ -38,6 +38,7 @@ from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import ModelConfig, TextToLatent
 from ttikit.training.optim import Average, Schedule, build_optimisers
 from ttikit.training.reader import Reader, load_reader, velocity_of
+from ttikit.training.speed import autocast, speed_for
 
 GUIDES = 5  # guidance 1 to 5
 PACES = 5  # 1, 2, 4, 8 and 16 steps
@@ -77,10 +78,11 @@ class DistillationTask:
         """Mean squared error of the velocity, and its parts from the teacher and from itself."""
         drawn = self.batches.draw(counters, DROP)
         x0, tokens, dropped = drawn.x0, drawn.tokens, drawn.dropped
-        guidance, steps, t = (part.to(x0.device) for part in recipes(len(x0), drawn.rng))
+        drawn_recipes = recipes(self.batches.size, drawn.rng)
+        guidance, steps, t = (self.batches.mine(part).to(x0.device) for part in drawn_recipes)
         mix = t[:, None, None, None]
         x = (1 - mix) * x0 + mix * drawn.noise
-        with torch.autocast(x0.device.type, torch.bfloat16, enabled=x0.is_cuda):
+        with autocast(x0.device):
             target = self.targets(x, t, tokens, dropped, guidance, steps)
             text = self.student.prompt(tokens, dropped) + self.student.recipe(guidance, steps)
             velocity = self.student.dit(x, t, text)
@@ -177,7 +179,7 @@ def train_distilled(
     captions: Captions,
     teacher_path: Path,
     settings: Settings,
-    rate: float = 1e-3,
+    rate: float = 1.5e-3,
     device: torch.device | None = None,
     reader_path: Path | None = None,
     push: float = PUSH,
@@ -203,6 +205,9 @@ def train_distilled(
     slow.load_state_dict(average.values, assign=True)  # shares their memory
     batches = Batches(cache, captions, settings.batch, device, settings.world)
     batches.balance(MOST)
+    speed = speed_for(device, settings.world.size)
+    if speed.captions:
+        batches.prepare_captions(speed.captions, settings.seed, speed.processes)
     reader = load_reader(reader_path, cache).to(device) if reader_path else None
     task = DistillationTask(student, slow, teacher, batches, reader, push)
 
