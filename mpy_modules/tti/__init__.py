@@ -53,9 +53,10 @@ def random_seed():
 def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
     """Draw a face and return it as an Image.
 
-    prompt: what to draw, in Russian; seed: whole number below 2**32, None for a random one; steps:
-    1 to 100, 4 is fast, 8 is finer; guidance: 1 to 5, how strictly the prompt is followed; show:
-    print the picture; progress: print notes and a progress line (default: as `show`).
+    prompt: whom to draw, in Russian or English; seed: whole number below 2**32, None for a random
+    one; steps: 1 to 100, 4 is fast, 8 is finer; guidance: 1 to 5, how strictly the prompt is
+    followed; show: print the picture; progress: print notes and a progress line (default: as
+    `show`).
 
     Raises TypeError or ValueError for a bad argument, OSError or MemoryError if no model can be
     loaded."""

@@ -24,6 +24,8 @@ def _lower(code):
 
 
 def _is_letter(code):
+    if 0x2000 <= code <= 0x206F:  # typographic dashes, quotes and apostrophes
+        return False
     return 0x61 <= code <= 0x7A or 0x430 <= code <= 0x45F or 0x30 <= code <= 0x39 or code > 0x52F
 
 

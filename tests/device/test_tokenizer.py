@@ -88,6 +88,7 @@ ENGLISH = {
     "brown eyes": [8, 7],
     "sungl": [9, 10],
     "two brown": 11,
+    "isn t": 12,
 }
 
 
@@ -104,6 +105,8 @@ ENGLISH = {
         ("two browns eyes", [11, 7]),
         ("eyes brown", [7, 6]),
         ("sunglasses", [9, 10]),
+        ("isn't a hat", [12, 1]),
+        ("isn’t a “hat”—grandma…", [12, 1, 4]),
     ],
 )
 def test_forms_of_two_words_of_whole_words_and_of_several_tokens(tti, prompt, ids):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    prompt: Annotated[str, typer.Argument(help="What to draw, in Russian.")],
+    prompt: Annotated[str, typer.Argument(help="What to draw, in Russian or English.")],
     seed: Annotated[
         int | None, typer.Option(help="0 to 4294967295; a random one if not given.")
     ] = None,

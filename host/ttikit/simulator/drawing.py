@@ -69,7 +69,7 @@ class Simulator:
         """Draw one picture.
 
         Args:
-            prompt: what to draw, in Russian.
+            prompt: what to draw, in the words of the model (faces: Russian or English).
             seed: 0 to 2^32 − 1.
             steps: of the sampler, 1 to 100.
             guidance: 1 to 5, at most two decimals.
