@@ -31,7 +31,7 @@ class Subcommand:
 
 
 SUBCOMMANDS = {
-    "data": Subcommand("ttikit.data.cli", "app", "Render the faces and captions to learn from."),
+    "data": Subcommand("ttikit.data.cli", "app", "Make the pictures and captions to learn from."),
     "train": Subcommand("ttikit.training.cli", "app", "Train the model's parts."),
     "export": Subcommand("ttikit.export.cli", "export", "Write a trained model as a .tti file."),
     "evaluate": Subcommand(

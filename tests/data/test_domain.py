@@ -1,6 +1,7 @@
 """A domain of one's own: its file, its captions, and every fault in one sentence."""
 
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -135,14 +136,18 @@ def test_long_captions_stay_within_the_limit() -> None:
     rows = np.ones((200, N), np.uint8)
     longest = (domain.token_batch(rows, np.random.default_rng(0)) != 0).sum(1).max()
     assert 15 < longest <= MAX_TOKENS
+    rng = np.random.default_rng(1)
+    assert all(re.search("circle|disc|square", domain.caption(row, rng)) for row in rows)
 
 
 def test_faces_are_the_domain_without_a_file() -> None:
     assert read_domain(None) is domain_of({}) is domain_of({"source": "celeba"}) is FACE_DOMAIN
     assert FACE_DOMAIN.attributes == ATTRIBUTES
     rows = np.stack([labels_array(sample_attributes(np.random.default_rng(i))) for i in range(9)])
-    ours = FACE_DOMAIN.token_batch(rows, np.random.default_rng(1))
-    assert np.array_equal(ours, token_batch(rows, np.random.default_rng(1)))
+    for length in (32, 24):
+        ours = FACE_DOMAIN.token_batch(rows, np.random.default_rng(1), length)
+        assert ours.shape == (9, length)
+        assert np.array_equal(ours, token_batch(rows, np.random.default_rng(1))[:, :length])
 
 
 def test_a_domain_travels_as_its_text_and_to_other_processes() -> None:

@@ -195,6 +195,8 @@ def test_english_prompts_mean_what_they_say(prompt: str) -> None:
         ({"a": "red"}, {"blue": ("b",)}, "'blue' shall mean 'b', but there is no such meaning"),
         ({"a": "red"}, {"one two three": ("a",)}, "must be one word or two words of letters"),
         ({"a": "red2"}, {}, "must be one word or two"),
+        ({"a": "größe"}, {}, "letters from a to z or а to я"),  # boards would split it
+        ({"a": "red"}, {"=red eyes": ("a",)}, "must be one word or two"),
         ({"a": "черн:mushy"}, {}, "names no declension.*hard, stressed"),
         ({"a": "red"}, {"padding": ("padding",)}, "no such meaning"),
     ],

@@ -1,1 +1,1 @@
-"""Rendered portraits with exact labels, and Russian captions for them."""
+"""Labelled pictures (rendered heads, CelebA, one's own) and captions for them."""

@@ -1,7 +1,7 @@
 """What a model draws: its attributes, the words for them and how captions are made.
 
 Faces are the built-in domain. Another one is a TOML file (docs/own-domain.md), whose text travels
-with the data set, the cache of latents and the trained weights into the model file.
+with the data set, the cache of latents and the trained weights; the model file holds its words.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Domain:
         self, labels: np.ndarray, rng: np.random.Generator, length: int = 32
     ) -> np.ndarray:
         """Captions of labels (N, A) as token ids (N, length) int64, padded with 0."""
-        return captions.token_batch(labels, rng)
+        return captions.token_batch(labels, rng, length)
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ class OwnDomain(Domain):
             words = pick(saying.words, draw)
             if not is_noun:
                 left -= len(self.vocabulary.tokenize(words)[0]) + 1
-            if left < 0:
-                break
+                if left < 0:  # full, but the noun may still come
+                    continue
             chosen[saying.place].append(words)
             topics |= {saying.topic} - {""}
         noun = chosen["noun"] or [pick(self.noun, draw)]

@@ -193,14 +193,16 @@ def words_of(entry: str) -> Iterator[str]:
 def form_of(text: str) -> str:
     """The form of one word or of two: cut to five letters, or whole after "="."""
     words = normalise(text).split()
-    if not 1 <= len(words) <= 2 or not all(_WORD.fullmatch(w.removeprefix(WHOLE)) for w in words):
-        raise TtiError(f"{text!r} must be one word or two words of letters")
-    if len(words) == 1 and words[0].startswith(WHOLE):
-        return words[0].removeprefix(WHOLE)
-    return " ".join(word[:CUT] for word in words)
+    whole = len(words) == 1 and words[0].startswith(WHOLE)
+    if whole:
+        words[0] = words[0].removeprefix(WHOLE)
+    if not 1 <= len(words) <= 2 or not all(map(_READABLE.fullmatch, words)):
+        raise TtiError(f"{text!r} must be one word or two words of letters from a to z or а to я")
+    return words[0] if whole else " ".join(word[:CUT] for word in words)
 
 
 _WORD = re.compile(r"[^\W\d_]+")
+_READABLE = re.compile("[a-zа-яѐ-џ]+")  # what the tokenizer of boards takes for letters
 
 FACES = Vocabulary(
     {name: f"{words} {english_words.WORDS.get(name, '')}" for name, words in _MEANINGS.items()},
