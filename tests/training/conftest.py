@@ -58,9 +58,9 @@ def small_cache() -> LatentCache:
     )
 
 
-def captions(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def captions(labels: np.ndarray, rng: np.random.Generator, length: int = 32) -> np.ndarray:
     """Stand-in for the caption grammar: one word for the attribute, one of three others."""
-    tokens = np.zeros((len(labels), 32), np.int64)
+    tokens = np.zeros((len(labels), length), np.int64)
     tokens[:, 0] = 1 + labels[:, 0]
     tokens[:, 1] = rng.integers(3, 6, size=len(labels))
     return tokens

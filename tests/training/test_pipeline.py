@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +19,7 @@ from ttikit.data import cli as data_cli  # noqa: E402
 from ttikit.data import dataset  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
 from ttikit.export import cli as export_cli  # noqa: E402
-from ttikit.training import distillation, pipeline  # noqa: E402
+from ttikit.training import pipeline  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
 from ttikit.training.diffusion import DiffusionTask, load_diffusion  # noqa: E402
 from ttikit.training.loop import Budget  # noqa: E402
@@ -107,12 +108,14 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     assert run.calls == [("render", 24, 4, 0), ("export", diffusion, autoencoder)]
     out = run()
     assert out.count("complete") == 7 and len(run.calls) == 2
-    # More samples of the transformer: it goes on, and so does what follows from it.
-    monkeypatch.setattr(distillation, "train_distilled", lambda *a, **k: run.calls.append("again"))
-    (Path("runs/distilled") / pipeline.NAME).unlink()
-    run("--samples", "6")
+    # More samples of the transformer: it goes on, and what it taught before is no longer complete.
+    with pytest.raises(TtiError, match=r"distilled was distilled before .* delete that folder"):
+        run("--samples", "6")
     assert used(Path("runs/diffusion"), Budget(samples=6)) == 1.0
-    assert run.calls[-1] == "again"
+    shutil.rmtree("runs/distilled")
+    run("--samples", "6")
+    assert used(Path("runs/distilled"), Budget(samples=2)) == 1.0
+    assert [call[0] for call in run.calls] == ["render", "export", "export"]
 
 
 def test_a_half_rendered_set_goes_on_with_its_own_numbers(run, monkeypatch):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from ttikit.data.attributes import UNKNOWN  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
 from ttikit.training import reader as module  # noqa: E402
 from ttikit.training.loop import Budget, Settings  # noqa: E402
@@ -26,6 +30,28 @@ def noisy(t):
     x0 = data.standardised(torch.arange(16), torch.zeros(16, dtype=torch.bool))
     noise = torch.randn(x0.shape, generator=torch.Generator().manual_seed(4))
     return (1 - t) * x0 + t * noise, torch.full((16,), t), data.labels[:16, 0].bool()
+
+
+def test_what_no_label_knows_adds_nothing(tmp_path):
+    cache = small_cache()
+    labels, held_out = (
+        torch.cat((known, torch.full_like(known, UNKNOWN)), 1)
+        for known in (cache.labels, cache.held_out_labels)
+    )
+    labels[::8, 0] = UNKNOWN
+    cache = replace(cache, labels=labels, held_out_labels=held_out, attributes=["Male", "Young"])
+
+    def plain(labels, rng):
+        return captions(np.where(labels == UNKNOWN, 0, labels), rng)
+
+    module.train_reader(
+        cache, plain, Settings(tmp_path, 16, Budget(samples=16 * 12)), rate=1e-2, config=SMALL
+    )
+    reader = module.load_reader(tmp_path / module.EXPORT, cache)
+    assert reader.share.tolist() == pytest.approx([20 / 35, 0.5])
+    x, t, has = noisy(0.5)
+    for logits in (reader.see(x, t), reader.read(words(has))):
+        assert ((logits[:, 1].sigmoid() - 0.5).abs() < 0.2).all()
 
 
 def words(has):

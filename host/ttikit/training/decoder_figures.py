@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from rich.progress import track
 from torch import Tensor
 
-from ttikit.data.vocabulary import FORMS
 from ttikit.errors import TtiError
 from ttikit.export.decoder import activations, latent_scale, scale_of
 from ttikit.export.reference import FloatModel, prompts, tokens
 from ttikit.export.run import CALIBRATION_SEED, SEEDS_PER_PROMPT
 from ttikit.training.autoencoder import Pictures, load_autoencoder
+from ttikit.training.diffusion import trained_domain
 from ttikit.training.int8_decoder import Int8Decoder, float_pictures, int8_pictures, psnr_of
 from ttikit.training.latents import encode
 
@@ -132,7 +132,8 @@ def measure(diffusion: Path, autoencoder: Path, pictures: Pictures) -> Figures:
     int8 − float is measured on the prompts of the calibration with one other seed each.
     """
     source = FloatModel(diffusion, autoencoder)
-    ids = tokens(prompts(), FORMS)
+    domain = trained_domain(diffusion)
+    ids = tokens(domain.prompts or prompts(), domain.vocabulary.forms)
     many = np.repeat(ids, SEEDS_PER_PROMPT, axis=0)
     calibration = source.latents(many, range(CALIBRATION_SEED, CALIBRATION_SEED + len(many)))
     generated = source.latents(ids, range(len(ids)))

@@ -117,6 +117,7 @@ def _byte(values: Tensor) -> Tensor:
 @torch.no_grad()
 def int8_pictures(model: Int8Decoder, latents: Tensor) -> NDArray[np.uint8]:
     """Pictures (N, 4H, 4W, 3) of standardised latents (N, H, W, 4)."""
+    latents = latents.to(model.mean.device)
     parts = [model(part).permute(0, 2, 3, 1).to(torch.uint8) for part in latents.split(16)]
     return torch.cat(parts).cpu().numpy()
 
@@ -125,7 +126,7 @@ def int8_pictures(model: Int8Decoder, latents: Tensor) -> NDArray[np.uint8]:
 def float_pictures(model: Int8Decoder, latents: Tensor) -> NDArray[np.uint8]:
     """The same pictures by the float weights."""
     parts = []
-    for part in latents.split(16):
+    for part in latents.to(model.mean.device).split(16):
         z = (part * model.std + model.mean).permute(0, 3, 1, 2)
         parts.append(to_pixels(model.decoder(z.contiguous())))
     return torch.cat(parts).cpu().numpy()

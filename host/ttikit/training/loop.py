@@ -286,7 +286,9 @@ def pick_device(name: str, shared: bool = False) -> torch.device:
     if name not in ("auto", "cpu", "cuda"):
         raise TtiError(f"--device {name} is unknown; choose auto, cpu or cuda")
     if is_one_of_many() and not shared:
-        raise TtiError("only diffusion is trained by several processes; start this one alone")
+        raise TtiError(
+            "only diffusion and distil are trained by several processes; start this one alone"
+        )
     if name == "cuda" and not torch.cuda.is_available():
         raise TtiError("torch finds no CUDA device; use --device cpu")
     if name == "auto":

@@ -7,9 +7,11 @@ can be given again at any time.
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -134,6 +136,7 @@ class Pipeline:
             and self._encoded()
             and self._trained("diffusion", self.preset.diffusion, self._train_diffusion)
             and self._trained("reader", self.preset.reader, self._train_reader)
+            and self._same_teacher()
             and self._trained("distilled", self.preset.distilled, self._distil)
             and self._exported()
         )
@@ -205,6 +208,18 @@ class Pipeline:
         cache = load_cache(self.latents)
         train_reader(cache, cache.captions, settings, device=self.device)
 
+    def _same_teacher(self) -> bool:
+        """True; raises `TtiError` if what was distilled so far has another teacher by now."""
+        folder = self.distilled.parent
+        counters = counters_of(folder)
+        teacher = zlib.crc32(self.diffusion.read_bytes())
+        if counters is not None and counters["extra"].get("teacher") != teacher:
+            raise TtiError(
+                f"{folder} was distilled before {self.diffusion} changed; "
+                f"delete that folder and give the same command again"
+            )
+        return True
+
     def _distil(self, settings: Settings) -> None:
         from ttikit.training.distillation import train_distilled
         from ttikit.training.latents import load_cache
@@ -230,11 +245,18 @@ class Pipeline:
         return not source.exists() or source.stat().st_mtime_ns > made.stat().st_mtime_ns
 
 
+def counters_of(folder: Path) -> dict[str, Any] | None:
+    """What the checkpoint in ``folder`` has counted; None if there is none yet or it is torn."""
+    try:
+        return read_metadata(folder / NAME)
+    except TtiError:  # the training itself finds the one before it
+        return None
+
+
 def used(folder: Path, budget: Budget) -> float:
     """Share of ``budget`` that the run in ``folder`` has used, as its checkpoint says."""
-    try:
-        counters = read_metadata(folder / NAME)
-    except TtiError:  # none yet, or torn: the training itself finds the one before it
+    counters = counters_of(folder)
+    if counters is None:
         return 0.0
     if budget.samples is not None:
         return counters["samples"] / budget.samples

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ttikit.data.attributes import UNKNOWN
 from ttikit.errors import TtiError
 from ttikit.training.batches import Batches, Captions
 from ttikit.training.checkpoint import load_tensors, save_tensors
@@ -111,7 +112,10 @@ def velocity_of(pull: Tensor, t: Tensor) -> Tensor:
 
 
 class ReaderTask:
-    """Binary cross-entropy of both halves of a `Reader` against the labels."""
+    """Binary cross-entropy of both halves of a `Reader` against the labels.
+
+    An unknown label counts as the share of all faces: then it adds nothing to the agreement.
+    """
 
     def __init__(self, reader: Reader, batches: Batches) -> None:
         self.reader, self.batches = reader, batches
@@ -125,7 +129,8 @@ class ReaderTask:
         t = self.batches.mine(t)
         mix = t[:, None, None, None]
         x = (1 - mix) * drawn.x0 + mix * drawn.noise
-        wanted = drawn.labels.float()
+        labels = drawn.labels
+        wanted = torch.where(labels == UNKNOWN, self.reader.share, labels.float())
         see = F.binary_cross_entropy_with_logits(self.reader.see(x, t), wanted)
         read = F.binary_cross_entropy_with_logits(self.reader.read(drawn.tokens), wanted)
         return {"loss": see + read, "see": see.detach(), "read": read.detach()}
@@ -145,8 +150,9 @@ def train_reader(
     torch.manual_seed(settings.seed)
     config = config or cache.config
     reader = Reader(len(cache.attributes), config).to(device)
-    labels = cache.labels.float().mean(0)
-    reader.share.copy_(labels.clamp(1e-3, 1 - 1e-3))
+    known = (cache.labels != UNKNOWN).sum(0)
+    share = ((cache.labels == 1).sum(0) / known).clamp(1e-3, 1 - 1e-3)
+    reader.share.copy_(torch.where(known > 0, share, 0.5))
     average = Average(reader)
     task = ReaderTask(reader, Batches(cache, captions, settings.batch, device, settings.world))
 
@@ -172,24 +178,25 @@ def train_reader(
     trainer.resume()
     trainer.run()
     reader.load_state_dict(average.values)
-    return held_out_accuracy(reader.eval(), cache) if len(cache.held_out) else {}
+    return held_out_accuracy(reader.cpu().eval(), cache) if len(cache.held_out) else {}
 
 
 @torch.no_grad()
 def held_out_accuracy(reader: Reader, cache: LatentCache) -> dict[str, float]:
-    """Balanced accuracy of `see`, mean over the attributes, at three levels of noise."""
+    """Balanced accuracy of `see` at three levels of noise, mean over the attributes that some of
+    the pictures are known to have and others not. ``reader`` must be on the CPU."""
     x0 = (cache.held_out.float() - cache.mean) / cache.std
-    labels = cache.held_out_labels.bool().numpy()
+    labels = cache.held_out_labels.numpy()
     noise = torch.randn(x0.shape, generator=torch.Generator().manual_seed(1))
     found = {}
     for level in (0.02, 0.5, 0.8):
         t = torch.full((len(x0),), level)
         chance = reader.see((1 - level) * x0 + level * noise, t).sigmoid()
-        right = (chance > reader.share).numpy() == labels
+        right = (chance > reader.share).numpy() == (labels == 1)
         rates = [
-            np.mean([right[labels[:, i] == side, i].mean() for side in (True, False)])
+            np.mean([right[labels[:, i] == side, i].mean() for side in (0, 1)])
             for i in range(labels.shape[1])
-            if 0 < labels[:, i].sum() < len(labels)
+            if {0, 1} <= set(labels[:, i])
         ]
         found[f"accuracy_at_{level}"] = round(float(np.mean(rates)), 4)
     return found
