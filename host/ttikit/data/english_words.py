@@ -69,15 +69,11 @@ WORDS: dict[str, str] = {
 }
 
 _PEOPLE = {
-    "man": "man",
-    "male": "man",
-    "woman": "woman",
-    "female": "woman",
-    "lady": "woman",
-    "guy": "young man",
-    "boy": "young man",
-    "girl": "young woman",
-    "person": "person",
+    **dict.fromkeys(("man", "men", "male"), "man"),
+    **dict.fromkeys(("woman", "women", "female", "lady", "ladies"), "woman"),
+    **dict.fromkeys(("guy", "guys", "boy", "boys"), "young man"),
+    **dict.fromkeys(("girl", "girls"), "young woman"),
+    **dict.fromkeys(("person", "people"), "person"),
 }
 _HAIRY = {
     "hair": "hair",
@@ -105,7 +101,7 @@ def _skin(word: str, *meanings: str) -> dict[str, tuple[str, ...]]:
 PHRASES: dict[str, tuple[str, ...]] = {
     # words that say nothing about a face
     **dict.fromkeys(("a", "an", "the", "of", "is", "are", "who", "his", "her", "its"), ()),
-    **dict.fromkeys(("very", "some", "this", "that"), ()),
+    **dict.fromkeys(("very", "some", "this", "that", "wear"), ()),
     "sunglasses": ("dark", "glasses"),
     "sun glasses": ("dark", "glasses"),
     "=beardless": ("without", "beard"),

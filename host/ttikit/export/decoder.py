@@ -89,7 +89,8 @@ def activations(
     finally:
         for hook in hooks:
             hook.remove()
-    return {name: np.concatenate(values) for name, values in seen.items()}
+    # One layer at a time: all of them twice would take a gigabyte.
+    return {name: np.concatenate(seen.pop(name)) for name in LAYERS}
 
 
 def _recorder(values: list[np.ndarray], signed: bool) -> Callable[..., None]:
