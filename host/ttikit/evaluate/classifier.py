@@ -79,15 +79,15 @@ def look(model: Classifier, pictures: Pictures) -> tuple[Numbers, Numbers]:
             f"the judge looks at uint8 pictures (N, 64, 64, 3), "
             f"not at {pictures.dtype} {pictures.shape}"
         )
-    width = model.head.in_features
+    width, device = model.head.in_features, model.head.weight.device
     probabilities = np.empty((len(pictures), model.head.out_features), np.float32)
     features = np.empty((len(pictures), width), np.float32)
     done = 0
     for part in batches(pictures, BATCH):
-        hidden = model.features(prepared(part))
+        hidden = model.features(prepared(part).to(device))
         rows = slice(done, done + len(part))
-        features[rows] = hidden.numpy()
-        probabilities[rows] = model.head(hidden).sigmoid().numpy()
+        features[rows] = hidden.cpu().numpy()
+        probabilities[rows] = model.head(hidden).sigmoid().cpu().numpy()
         done += len(part)
     return probabilities, features
 

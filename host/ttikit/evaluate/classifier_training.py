@@ -134,12 +134,10 @@ def train_classifier(
         np.concatenate((train.images[:CALIBRATION], decoded[:CALIBRATION])),
         np.concatenate((train.labels[:CALIBRATION],) * 2),
     )
-    try:
-        trainer.run()
-    finally:
-        metadata = _measure(model.eval().cpu(), train, held_out, held_out_decoded, calibration)
-        metadata["samples"] = trainer.counters.samples
-        save_judge(settings.out / RESULT, model, metadata)
+    trainer.run()
+    metadata = _measure(model.eval().cpu(), train, held_out, held_out_decoded, calibration)
+    metadata["samples"] = trainer.counters.samples
+    save_judge(settings.out / RESULT, model, metadata)
     return metadata
 
 

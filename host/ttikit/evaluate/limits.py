@@ -36,10 +36,15 @@ def percent(value: float) -> str:
 
 def _judge(report: Report) -> Iterator[Limit]:
     found = {name: report.accuracy[name]["accuracy"] for name in report.clear}
+    what = f"the judge itself, {len(found)} clear attributes on held-out renders"
+    limit = f"≥ {JUDGE:.0%} of answers right"
+    if not found:
+        yield Limit(what, limit, "it sees no attribute clearly", False)
+        return
     worst = min(found, key=lambda name: found[name])
     yield Limit(
-        f"the judge itself, {len(found)} clear attributes on held-out renders",
-        f"≥ {JUDGE:.0%} of answers right",
+        what,
+        limit,
         f"{percent(sum(found.values()) / len(found))} in the mean, {percent(found[worst])} for "
         f"{worst}",
         found[worst] >= JUDGE,
@@ -100,7 +105,10 @@ def _frechet(report: Report) -> Iterator[Limit]:
             f"Fréchet distance at {s.FULL.steps} steps against decoded real latents",
             f"≤ {s.FRECHET_RATIO:g} ×",
         ),
-        (f"Fréchet distance at {s.FAST.steps} steps against {s.FULL.steps}", "≤ 1.15 ×"),
+        (
+            f"Fréchet distance at {s.FAST.steps} steps against {s.FULL.steps}",
+            f"≤ {s.FAST_FRECHET:g} ×",
+        ),
     )
     found = report.frechet
     if found is None:
