@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ttikit.evaluate import plots, sheets
 from ttikit.evaluate.evaluation import SHOWN, Sheets
 from ttikit.evaluate.expectations import Demand
 from ttikit.evaluate.limits import limits, percent
 from ttikit.evaluate.measures import Presence, limit_of
+from ttikit.evaluate.page_images import by_clearness, write_images
 from ttikit.evaluate.report import Report
-from ttikit.evaluate.settings import FAST, FULL, OVER_GUIDANCE, OVER_STEPS, Plan, Setting
+from ttikit.evaluate.settings import FAST, FULL, Plan, Setting
 from ttikit.files import write_atomically
 
 PAGE = "README.md"
@@ -21,7 +21,7 @@ MARKS = {True: "yes", False: "**no**", None: "–"}
 def write_page(report: Report, pictures: Sheets, folder: Path) -> Path:
     """Write the page and its PNGs into `folder`; the same figures give the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
-    images = _write_images(report, pictures, folder)
+    images = write_images(report, pictures, folder)
     for old in folder.glob("*.png"):
         if old.name not in images:
             old.unlink()
@@ -34,69 +34,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return a Markdown table and an empty line."""
     lines = [head, ["---"] * len(head), *rows]
     return [*("| " + " | ".join(line) + " |" for line in lines), ""]
-
-
-def _write_images(report: Report, pictures: Sheets, folder: Path) -> set[str]:
-    images = {"attributes.png": plots.bar_chart(*_bars(report))}
-    if report.frechet is not None:
-        images["frechet.png"] = plots.curves(*_curves(report))
-    for name, grid in pictures.grids.items():
-        if name == "prompts":
-            seeds = grid.shape[1] // 4
-            image = sheets.blocks_image(grid, seeds, len(report.expectations))
-        else:
-            image = sheets.grid_image(grid, rows=_row_names(name, len(grid)))
-        images[f"{name}.png"] = image
-    if pictures.failed:
-        images["failed.png"] = sheets.words_image(pictures.failed)
-    for name, image in images.items():
-        sheets.write_png(folder / name, image)
-    return set(images)
-
-
-def _row_names(name: str, count: int) -> list[str]:
-    if name == "steps":
-        return [str(one.steps) for one in OVER_STEPS]
-    if name == "guidance":
-        return [f"{one.guidance / 100:g}" for one in OVER_GUIDANCE]
-    if name == "neighbours":
-        return ["drawn", "pixels", "features"] * (count // 3)
-    return []
-
-
-def _bars(report: Report) -> tuple[list[plots.Bars], list[str]]:
-    sets = [report.obedience[FULL], report.obedience[FAST]]
-    legend = [f"{FULL.steps} steps", f"{FAST.steps} steps"]
-    if report.truth is not None:
-        sets.append(report.truth)
-        legend.append("real renders, decoded")
-    rows = []
-    for one in _sorted(report):
-        limit = limit_of(one) if one.counts(report.clear) else None
-        values = [each.presence.of(one).value for each in sets]
-        rows.append(plots.Bars(one.label, values, limit))
-    return rows, legend
-
-
-def _curves(report: Report) -> tuple[list[tuple[str, dict[str, float]]], dict[str, float]]:
-    found = report.frechet
-    assert found is not None
-    steps = {str(one.steps): found.of(one) for one in OVER_STEPS if one in found.values}
-    guidance = {
-        f"{one.guidance / 100:g}": found.of(one) for one in OVER_GUIDANCE if one in found.values
-    }
-    lines = {"decoded real latents": found.baseline, "renders": found.floor}
-    charts = [("steps, guidance 3", steps), (f"guidance, {FULL.steps} steps", guidance)]
-    return charts, lines
-
-
-def _sorted(report: Report) -> list[Demand]:
-    """Clear ones first, the weakest of each kind on top."""
-    shares = report.full.presence
-    demands = shares.demands()
-    return sorted(
-        demands, key=lambda one: (not one.counts(report.clear), shares.of(one).value, one.label)
-    )
 
 
 def _page(report: Report, images: set[str]) -> Iterator[str]:
@@ -150,7 +87,7 @@ def _attributes(report: Report) -> Iterator[str]:
     yield "![Bars of presence](attributes.png)\n"
     yield from table(
         ["attribute", "pictures", "8 steps", "alone", "rare", "4 steps", "renders", "judge right"],
-        (_attribute_row(report, one) for one in _sorted(report)),
+        (_attribute_row(report, one) for one in by_clearness(report)),
     )
 
 
