@@ -18,7 +18,7 @@ PROMPTS = (
     "лысый мужчина в очках",
     "бабушка",
 )
-SEEDS = range(7, 15)
+SEEDS = range(13, 21)
 ZOOM = 2
 
 DRAW = """

@@ -47,7 +47,7 @@ FINEST = 2 ** (PACES - 1)
 SHARES = {16: 0.38, 8: 0.20, 4: 0.22, 2: 0.06, 1: 0.04, 12: 0.03, 6: 0.04, 3: 0.03}
 DROP = 0.04  # share of hidden prompts
 DEFAULT_GUIDANCE = 3.0
-PUSH = 2.5
+PUSH = 3.5
 DEFAULT_SHARE = 0.3  # of the batch that is trained at exactly the default guidance
 
 
@@ -229,9 +229,17 @@ def train_distilled(
         average=average,
         check=export,
     )
-    known = {"teacher": zlib.crc32(teacher_path.read_bytes()), "autoencoder": cache.autoencoder}
+    known = {
+        "teacher": zlib.crc32(teacher_path.read_bytes()),
+        "reader": zlib.crc32(reader_path.read_bytes()) if reader_path else None,
+        "push": push if reader_path else None,
+        "autoencoder": cache.autoencoder,
+    }
     if trainer.resume() and trainer.counters.extra != known:
-        raise TtiError(f"{settings.out} was distilled from another teacher; choose another --out")
+        raise TtiError(
+            f"{settings.out} was distilled from another teacher, with another reader or push; "
+            f"choose another --out"
+        )
     trainer.counters.extra = known
     trainer.run()
     return {"samples": trainer.counters.samples}
