@@ -102,11 +102,12 @@ def test_an_interrupt_keeps_what_is_done_and_ends_the_processes(artist, starts, 
 
 
 PROGRAM = """
-import sys
+import signal, sys
 from pathlib import Path
 from ttikit.evaluate.cache import PictureCache
 from ttikit.evaluate.drawing import Artist
 from ttikit.evaluate.settings import FULL, grid
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell ignores it
 firmware = Path(sys.argv[1])
 with PictureCache(Path(sys.argv[2])) as cache, Artist(firmware, firmware, cache, 2) as artist:
     artist.pictures(grid(FULL, ["дед"], 100), "test")
