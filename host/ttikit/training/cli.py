@@ -173,7 +173,7 @@ def distil(
     ] = None,
     push: Annotated[
         float, typer.Option(min=0, max=10, help="How hard the reader pushes; 1 is Bayes' rule.")
-    ] = 3.5,
+    ] = 1.75,
     minutes: Minutes = None,
     samples: Samples = None,
     finish_minutes: Finish = None,

@@ -3,7 +3,7 @@
 Classifier-free guidance needs two passes per step, and Euler steps want to be short because the
 flow is curved. The student starts as a copy of the teacher (the trained `TextToLatent`) and learns
 
-- from the teacher, vu + g·(vc − vu): the guided velocity in one pass (Meng et al. 2023, "On
+- from the teacher, vu + s·(vc − vu): the guided velocity in one pass (Meng et al. 2023, "On
   distillation of guided diffusion models"), with a push by a `Reader` towards what the caption
   names;
 - from itself, the mean velocity over a long step, as the mean of two steps of half the length
@@ -47,7 +47,10 @@ FINEST = 2 ** (PACES - 1)
 SHARES = {16: 0.38, 8: 0.20, 4: 0.22, 2: 0.06, 1: 0.04, 12: 0.03, 6: 0.04, 3: 0.03}
 DROP = 0.04  # share of hidden prompts
 DEFAULT_GUIDANCE = 3.0
-PUSH = 3.5
+PUSH = 1.75
+# What people call guidance g is 1 + HALF·(g − 1) of the teacher's. With the reader's push the
+# teacher's 2 follows prompts better than its 3, and its faces stay nearer to real ones.
+HALF = 0.5
 DEFAULT_SHARE = 0.3  # of the batch that is trained at exactly the default guidance
 
 
@@ -121,7 +124,8 @@ class DistillationTask:
         null = self.teacher.null.expand_as(text)
         both = self.teacher.dit(torch.cat((x, x)), torch.cat((t, t)), torch.cat((text, null)))
         conditional, unconditional = both.float().chunk(2)
-        velocity = unconditional + guidance[:, None, None, None] * (conditional - unconditional)
+        strength = (1 + HALF * (guidance - 1))[:, None, None, None]
+        velocity = unconditional + strength * (conditional - unconditional)
         if self.reader is not None:
             force = self.push * (guidance - 1) / (DEFAULT_GUIDANCE - 1) * ~dropped
             pull = velocity_of(self.reader.pull(x, t, tokens), t)
