@@ -94,6 +94,7 @@ def test_two_processes_equal_one_and_survive_a_stop_and_a_death(two, tmp_path):
         torch.testing.assert_close(other[name], one[name], atol=atol, rtol=1e-4, msg=name)
 
 
+@pytest.mark.long
 def test_two_processes_distil_like_one(two, tmp_path):
     start, out = two
     teacher = Settings(tmp_path / "teacher", 8, Budget(samples=8 * 4))

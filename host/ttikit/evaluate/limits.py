@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ttikit.evaluate import settings as s
+from ttikit.evaluate.classifier_figures import ACCURACY
 from ttikit.evaluate.expectations import GENDER, GLASSES, Demand
 from ttikit.evaluate.measures import Presence
 from ttikit.evaluate.report import Report
-
-JUDGE = 0.97
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ def percent(value: float) -> str:
 def _judge(report: Report) -> Iterator[Limit]:
     found = {name: report.accuracy[name]["accuracy"] for name in report.clear}
     what = f"the judge itself, {len(found)} clear attributes on held-out renders"
-    limit = f"≥ {JUDGE:.0%} of answers right"
+    limit = f"≥ {ACCURACY:.0%} of answers right"
     if not found:
         yield Limit(what, limit, "it sees no attribute clearly", False)
         return
@@ -47,7 +46,7 @@ def _judge(report: Report) -> Iterator[Limit]:
         limit,
         f"{percent(sum(found.values()) / len(found))} in the mean, {percent(found[worst])} for "
         f"{worst}",
-        found[worst] >= JUDGE,
+        found[worst] >= ACCURACY,
     )
 
 

@@ -120,35 +120,20 @@ def _float_batch(
     """Return what float computes, and its decoder's pictures of the firmware's `last` latents."""
     import torch
 
-    from ttikit.export.reference import board_noise, tokens
-    from ttikit.training.sampling import one_branch
+    from ttikit.export.reference import board_noise, patches, plane, tokens
+    from ttikit.training.sampling import one_branch, path
 
     ids = torch.from_numpy(tokens([job.prompt for job in jobs], forms))
     steps, guidance = jobs[0].steps, jobs[0].guidance / 100
     with torch.no_grad():
         field = one_branch(source.model, ids, guidance, steps)
-        x = torch.cat([board_noise(job.seed) for job in jobs])
-        latents = []
-        for i in range(steps):
-            x = x - field(x, 1 - i / steps) / steps
-            latents.append(_patches(x.numpy()))
+        noise = torch.cat([board_noise(job.seed) for job in jobs])
+        latents = [x.numpy() for x in path(field, noise, steps)]
         text = source.model.text(ids).numpy()
     mean, std = source.mean.numpy(), source.std.numpy()
-    pictures = source.pictures((x.numpy() * std + mean).astype(np.float32))
-    decoded = source.pictures((_plane(last) * std + mean).astype(np.float32))
-    return _Batch(text, np.stack(latents), pictures), decoded
-
-
-def _patches(latent: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(N, 16, 16, 4) → (N, 1024) in the board's order: 64 patches of 2 × 2 × 4."""
-    split = latent.reshape(-1, 8, 2, 8, 2, 4).transpose(0, 1, 3, 2, 4, 5)
-    return split.reshape(len(latent), 1024)
-
-
-def _plane(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Undo `_patches`."""
-    split = values.reshape(-1, 8, 8, 2, 2, 4).transpose(0, 1, 3, 2, 4, 5)
-    return split.reshape(-1, 16, 16, 4)
+    pictures = source.pictures((latents[-1] * std + mean).astype(np.float32))
+    decoded = source.pictures((plane(last) * std + mean).astype(np.float32))
+    return _Batch(text, np.stack([patches(x) for x in latents]), pictures), decoded
 
 
 def _relative(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> NDArray[np.float64]:

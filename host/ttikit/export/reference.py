@@ -56,8 +56,19 @@ def board_noise(seed: int) -> torch.Tensor:
     """Return the start noise (1, 16, 16, 4) of `seed` on a board (docs/arithmetic.md, §9)."""
     values = np.empty(1024, np.float32)
     simulator.noise(values, seed, values.size)
-    patches = values.reshape(1, 8, 8, 2, 2, 4).transpose(0, 1, 3, 2, 4, 5)
-    return torch.from_numpy(patches.reshape(1, 16, 16, 4).copy())
+    return torch.from_numpy(plane(values[None]).copy())
+
+
+def plane(values: np.ndarray) -> np.ndarray:
+    """Return latents (N, 1024) in the board's order, 64 patches of 2×2×4, as (N, 16, 16, 4)."""
+    split = values.reshape(-1, 8, 8, 2, 2, 4).transpose(0, 1, 3, 2, 4, 5)
+    return split.reshape(-1, 16, 16, 4)
+
+
+def patches(latents: np.ndarray) -> np.ndarray:
+    """Undo `plane`: (N, 16, 16, 4) → (N, 1024)."""
+    split = latents.reshape(-1, 8, 2, 8, 2, 4).transpose(0, 1, 3, 2, 4, 5)
+    return split.reshape(len(latents), -1)
 
 
 def tokens(texts: Sequence[str], forms: Mapping[str, Ids]) -> np.ndarray:

@@ -25,6 +25,7 @@ from ttikit.training.options import (
     ScaledRate,
     Seed,
     Threads,
+    finish_shared,
     held_out_part,
     report,
     settings_for,
@@ -128,9 +129,7 @@ def diffusion(
     settings = replace(settings, world=join(chosen))
     rate = rate or scaled_rate(batch)
     result = train_diffusion(cache, cache.captions, settings, rate, chosen, balance=balance)
-    if settings.world.leads:
-        report(result, as_json, out)
-    settings.world.leave()
+    finish_shared(settings, result, as_json)
 
 
 @app.command()
@@ -200,9 +199,7 @@ def distil(
     settings = settings_for(out, batch, minutes, samples, 40.0, finish_minutes, seed)
     settings = replace(settings, world=join(chosen))
     result = train_distilled(cache, cache.captions, teacher, settings, rate, chosen, reader, push)
-    if settings.world.leads:
-        report(result, as_json, out)
-    settings.world.leave()
+    finish_shared(settings, result, as_json)
 
 
 @app.command("all")

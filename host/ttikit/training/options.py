@@ -86,3 +86,10 @@ def report(result: Mapping[str, object], as_json: bool, out: Path) -> None:
         print(json.dumps({"out": str(out), **result}))
     else:
         print(f"{out}: " + ", ".join(f"{name} {value}" for name, value in result.items()))
+
+
+def finish_shared(settings: Settings, result: Mapping[str, object], as_json: bool) -> None:
+    """End a run that several processes may have shared: the first one reports."""
+    if settings.world.leads:
+        report(result, as_json, settings.out)
+    settings.world.leave()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +21,24 @@ from ttikit.training.models import Decoder, TextToLatent
 Field = Callable[[Tensor, float], Tensor]  # x, t → velocity of the same shape as x
 
 
-def euler(field: Field, noise: Tensor, steps: int) -> Tensor:
-    """Follow the flow from t = 1 (``noise``) to t = 0 in ``steps`` equal steps: x −= v / steps."""
+def path(field: Field, noise: Tensor, steps: int) -> Iterator[Tensor]:
+    """The latent after each of ``steps`` equal steps from t = 1 (``noise``) to t = 0.
+
+    One step is x − v / steps.
+    """
     if steps < 1:
         raise TtiError(f"sampling needs at least 1 step, not {steps}")
     x = noise
     for i in range(steps):
         x = x - field(x, 1 - i / steps) / steps
-    return x
+        yield x
+
+
+def euler(field: Field, noise: Tensor, steps: int) -> Tensor:
+    """The latent at the end of `path`."""
+    for x in path(field, noise, steps):
+        end = x
+    return end
 
 
 def guided(model: TextToLatent, tokens: Tensor, guidance: float) -> Field:
