@@ -68,8 +68,12 @@ class Image:
         TERM=dumb)."""
         if color is None:
             color = terminal_has_color()
-        for line in self.lines(color):
-            print(line)
+        try:
+            for line in self.lines(color):
+                print(line)
+        except KeyboardInterrupt:  # perhaps in the middle of a line, in its colours
+            print("\x1b[0m" if color else "")
+            raise
 
     def rgb565(self, out=None):
         """Return (or fill) a buffer of 8,192 bytes, rows of 16-bit RGB565, high byte first as

@@ -3,7 +3,6 @@
 import re
 import signal
 import subprocess
-import time
 
 import pytest
 from PIL import Image
@@ -123,12 +122,16 @@ def test_no_model_at_all(draw):
     assert "no model found: give its path to tti.load() or --model" in done.stderr.decode()
 
 
-def test_ctrl_c(firmware, model):
-    args = [str(firmware), "-m", "tti", "--model", str(model), "девушка", "--steps", "100"]
+@pytest.mark.parametrize("sight", ["step 1 of", "\u2580"], ids=["while drawing", "while showing"])
+def test_ctrl_c(firmware, model, sight):
+    args = [str(firmware), "-m", "tti", "--model", str(model), "девушка", "--steps", "20"]
     process = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    time.sleep(1.5)
+    out = b""
+    while sight.encode() not in out:
+        out += process.stdout.read1(100)
+        assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
+    out += process.communicate(timeout=20)[0]
     assert process.returncode == 130
     assert out.endswith(b"\nstopped; nothing was saved\n")
     assert b"Traceback" not in out

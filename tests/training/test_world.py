@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -34,12 +33,9 @@ def two(tmp_path):
     running = []
 
     def start(event: str, at: int) -> subprocess.Popen:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
         command = [
             sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2",
-            "--master-addr", "127.0.0.1", "--master-port", str(port),
+            "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", "--local-addr", "127.0.0.1",
             str(Path(__file__).with_name("process.py")), str(out), str(8 * STEPS), event, str(at),
         ]  # fmt: skip
         environment = {
@@ -94,7 +90,6 @@ def test_two_processes_equal_one_and_survive_a_stop_and_a_death(two, tmp_path):
         torch.testing.assert_close(other[name], one[name], atol=atol, rtol=1e-4, msg=name)
 
 
-@pytest.mark.long
 def test_two_processes_distil_like_one(two, tmp_path):
     start, out = two
     teacher = Settings(tmp_path / "teacher", 8, Budget(samples=8 * 4))

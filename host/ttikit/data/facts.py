@@ -94,7 +94,7 @@ def _add_hair(plan: Plan, person: Person) -> None:
         pools.append(phrases(wording.short))
     if person.lacks("Long_Hair", "Male"):
         pools.append(phrases(wording.short))
-        plan.facts.append(Fact(0.2, wording.short_cut, ("shape",)))
+        plan.facts.append(Fact(0.35, wording.short_cut, ("shape",)))
     if person.has("Wavy_Hair"):
         plan.facts.append(Fact(0.35, wording.curly, ("shape",)))
     if pools:
@@ -165,16 +165,16 @@ def _add_missing(plan: Plan, person: Person) -> None:
     missing = plan.wording.missing
     male, female = person.has("Male"), person.lacks("Male")
     if person.lacks("Eyeglasses"):
-        plan.facts.append(Fact(0.12, missing["glasses"]))
+        plan.facts.append(Fact(0.2, missing["glasses"]))
     if person.lacks("Wearing_Hat"):
-        plan.facts.append(Fact(0.06, missing["hat"]))
+        plan.facts.append(Fact(0.1, missing["hat"]))
     if male and person.has("No_Beard"):
-        plan.facts.append(Fact(0.3, missing["beard and moustache"]))
+        plan.facts.append(Fact(0.45, missing["beard and moustache"]))
     elif male and person.has("Mustache") and person.lacks("Full_Beard", "Goatee"):
-        plan.facts.append(Fact(0.2, missing["beard"]))
+        plan.facts.append(Fact(0.4, missing["beard"]))
     elif male and person.has("Goatee") and person.lacks("Mustache"):
-        plan.facts.append(Fact(0.2, missing["moustache"]))
+        plan.facts.append(Fact(0.4, missing["moustache"]))
     if female and person.lacks("Heavy_Makeup", "Wearing_Lipstick"):
-        plan.facts.append(Fact(0.15, missing["make-up"]))
+        plan.facts.append(Fact(0.4, missing["make-up"]))
     if female and person.lacks("Wearing_Earrings"):
         plan.facts.append(Fact(0.08, missing["earrings"]))
