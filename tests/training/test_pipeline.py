@@ -34,6 +34,7 @@ TINY = Preset(
     diffusion=Length(2, samples=4),
     reader=Length(2, samples=2),
     distilled=Length(2, samples=2),
+    aligned=Length(2, samples=2),
 )
 
 
@@ -103,18 +104,22 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     assert used(Path("runs/diffusion"), Budget(samples=4)) == 1.0
     assert Path("runs/faces.tti").exists()
     diffusion, autoencoder = (
-        Path("runs") / n / pipeline.EXPORT for n in ("distilled", "autoencoder")
+        Path("runs") / n / pipeline.EXPORT for n in ("aligned", "autoencoder")
     )
     assert run.calls == [("render", 24, 4, 0), ("export", diffusion, autoencoder)]
     out = run()
-    assert out.count("complete") == 7 and len(run.calls) == 2
+    assert out.count("complete") == 8 and len(run.calls) == 2
     # More samples of the transformer: it goes on, and what it taught before is no longer complete.
-    with pytest.raises(TtiError, match=r"distilled was distilled before .* delete that folder"):
+    with pytest.raises(TtiError, match=r"distilled was made before .*diffusion.* delete that"):
         run("--samples", "6")
     assert used(Path("runs/diffusion"), Budget(samples=6)) == 1.0
     shutil.rmtree("runs/distilled")
+    with pytest.raises(TtiError, match=r"aligned was made before .*distilled.* delete that"):
+        run("--samples", "6")
+    shutil.rmtree("runs/aligned")
     run("--samples", "6")
-    assert used(Path("runs/distilled"), Budget(samples=2)) == 1.0
+    for part in ("distilled", "aligned"):
+        assert used(Path("runs") / part, Budget(samples=2)) == 1.0
     assert [call[0] for call in run.calls] == ["render", "export", "export"]
 
 

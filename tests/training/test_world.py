@@ -35,7 +35,8 @@ def two(tmp_path):
     def start(event: str, at: int) -> subprocess.Popen:
         command = [
             sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2",
-            "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", "--local-addr", "127.0.0.1",
+            "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0",
+            "--local-addr", "127.0.0.1",
             str(Path(__file__).with_name("process.py")), str(out), str(8 * STEPS), event, str(at),
         ]  # fmt: skip
         environment = {

@@ -68,7 +68,7 @@ def calibrated(diffusion: Path, autoencoder: Path, percentile: float) -> Calibra
         latent=LatentScale(source.mean.numpy(), source.std.numpy()),
         forms=forms,
         percentile=percentile,
-        trained={name: about[name] for name in ("samples", "steps") if name in about},
+        trained={name: about[name] for name in ("samples", "paths") if name in about},
         data=data,
     )
 

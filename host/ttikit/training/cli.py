@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ttikit.training import cli_decoder, cli_judge
+from ttikit.training import cli_decoder, cli_judge, cli_student
 from ttikit.training.options import (
     AsJson,
     AutoencoderFile,
@@ -32,7 +32,7 @@ from ttikit.training.options import (
 )
 
 app = typer.Typer(
-    help="Train the parts, in this order: autoencoder, latents, diffusion, reader, distil.",
+    help="Train the parts, in this order: autoencoder, latents, diffusion, reader, distil, align.",
     no_args_is_help=True,
 )
 
@@ -132,76 +132,6 @@ def diffusion(
     finish_shared(settings, result, as_json)
 
 
-@app.command()
-def reader(
-    latents: Latents,
-    out: Out,
-    minutes: Minutes = None,
-    samples: Samples = None,
-    finish_minutes: Finish = None,
-    device: Device = "auto",
-    batch: Batch = None,
-    rate: Rate = 2e-3,
-    seed: Seed = 0,
-    threads: Threads = 1,
-    as_json: AsJson = False,
-) -> None:
-    """Train what reads attributes from half-drawn faces and captions, for `distil`; 25 minutes."""
-    from ttikit.training.latents import load_cache
-    from ttikit.training.loop import pick_device, prepare_cpu
-    from ttikit.training.reader import train_reader
-
-    prepare_cpu(threads)
-    chosen = pick_device(device)
-    settings = settings_for(
-        out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 25.0,
-        finish_minutes, seed,
-    )  # fmt: skip
-    cache = load_cache(latents)
-    result = train_reader(cache, cache.captions, settings, rate, chosen)
-    report(result, as_json, out)
-
-
-@app.command()
-def distil(
-    latents: Latents,
-    teacher: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
-    out: Out,
-    reader: Annotated[
-        Path | None, typer.Option(help="export.safetensors of a reader run, for clearer faces.")
-    ] = None,
-    push: Annotated[
-        float, typer.Option(min=0, max=10, help="How hard the reader pushes; 1 is Bayes' rule.")
-    ] = 1.75,
-    minutes: Minutes = None,
-    samples: Samples = None,
-    finish_minutes: Finish = None,
-    device: Device = "auto",
-    batch: Batch = None,
-    rate: Rate = 1.5e-3,
-    seed: Seed = 0,
-    threads: Threads = 1,
-    as_json: AsJson = False,
-) -> None:
-    """Teach a copy of a trained model to need one pass per step, and few steps; 40 minutes.
-
-    With several GPUs: torchrun --nproc-per-node 8 -m ttikit train distil …
-    """
-    from ttikit.training.distillation import train_distilled
-    from ttikit.training.latents import load_cache
-    from ttikit.training.loop import pick_device, prepare_cpu
-    from ttikit.training.world import join
-
-    prepare_cpu(threads)
-    chosen = pick_device(device, shared=True)
-    cache = load_cache(latents)
-    batch = batch or (512 if chosen.type == "cuda" else 32)
-    settings = settings_for(out, batch, minutes, samples, 40.0, finish_minutes, seed)
-    settings = replace(settings, world=join(chosen))
-    result = train_distilled(cache, cache.captions, teacher, settings, rate, chosen, reader, push)
-    finish_shared(settings, result, as_json)
-
-
 @app.command("all")
 def everything(
     data: Annotated[Path, typer.Option("--data", help="Data set; rendered if it is none yet.")],
@@ -261,6 +191,9 @@ def sample(
     print(out)
 
 
+app.command()(cli_student.reader)
+app.command()(cli_student.distil)
+app.command()(cli_student.align)
 app.command()(cli_decoder.decoder)
 app.command("decoder-figures")(cli_decoder.decoder_figures)
 app.command()(cli_judge.classifier)

@@ -54,6 +54,7 @@ class Preset:
     diffusion: Length
     reader: Length
     distilled: Length
+    aligned: Length
 
 
 PRESETS = {
@@ -65,6 +66,7 @@ PRESETS = {
         diffusion=Length(64, minutes=120.0),
         reader=Length(64, minutes=25.0),
         distilled=Length(32, minutes=40.0),
+        aligned=Length(16, minutes=30.0),
     ),
     # One large GPU; 12 million samples are 300 looks at every picture.
     "gpu": Preset(
@@ -74,6 +76,7 @@ PRESETS = {
         diffusion=Length(2048, samples=12_000_000),
         reader=Length(512, samples=2_000_000),
         distilled=Length(512, samples=2_000_000),
+        aligned=Length(256, samples=200_000),
     ),
 }
 
@@ -124,6 +127,11 @@ class Pipeline:
         return self.runs / "distilled" / EXPORT
 
     @property
+    def aligned(self) -> Path:
+        """The same after the alignment."""
+        return self.runs / "aligned" / EXPORT
+
+    @property
     def model(self) -> Path:
         """The model file for the boards."""
         return self.runs / MODEL
@@ -136,8 +144,10 @@ class Pipeline:
             and self._encoded()
             and self._trained("diffusion", self.preset.diffusion, self._train_diffusion)
             and self._trained("reader", self.preset.reader, self._train_reader)
-            and self._same_teacher()
+            and self._same(self.distilled, "teacher", self.diffusion)
             and self._trained("distilled", self.preset.distilled, self._distil)
+            and self._same(self.aligned, "student", self.distilled)
+            and self._trained("aligned", self.preset.aligned, self._align)
             and self._exported()
         )
 
@@ -208,14 +218,13 @@ class Pipeline:
         cache = load_cache(self.latents)
         train_reader(cache, cache.captions, settings, device=self.device)
 
-    def _same_teacher(self) -> bool:
-        """True; raises `TtiError` if what was distilled so far has another teacher by now."""
-        folder = self.distilled.parent
-        counters = counters_of(folder)
-        teacher = zlib.crc32(self.diffusion.read_bytes())
-        if counters is not None and counters["extra"].get("teacher") != teacher:
+    @staticmethod
+    def _same(made: Path, role: str, source: Path) -> bool:
+        """True; raises `TtiError` if what there is of ``made`` came of another ``source``."""
+        counters = counters_of(made.parent)
+        if counters is not None and counters["extra"].get(role) != zlib.crc32(source.read_bytes()):
             raise TtiError(
-                f"{folder} was distilled before {self.diffusion} changed; "
+                f"{made.parent} was made before {source} changed; "
                 f"delete that folder and give the same command again"
             )
         return True
@@ -230,14 +239,23 @@ class Pipeline:
             reader_path=self.reader,
         )  # fmt: skip
 
+    def _align(self, settings: Settings) -> None:
+        from ttikit.training.alignment import train_aligned
+        from ttikit.training.latents import load_cache
+
+        cache = load_cache(self.latents)
+        train_aligned(
+            cache, cache.captions, self.distilled, self.reader, settings, device=self.device
+        )
+
     def _exported(self) -> bool:
         from ttikit.export.cli import export
 
-        if self.model.exists() and not self._outdated(self.model, self.distilled):
+        if self.model.exists() and not self._outdated(self.model, self.aligned):
             self.tell(f"{self.model} is complete")
             return True
         self.tell(f"{self.model}: quantising")
-        export(self.distilled, self.autoencoder, self.model)
+        export(self.aligned, self.autoencoder, self.model)
         return True
 
     @staticmethod
@@ -279,7 +297,7 @@ def choose_preset(name: str | None, device: torch.device, samples: int | None) -
 def plan(preset: Preset) -> list[str]:
     """Lines that say how long the parts are, and what arithmetic the diffusion run needs."""
     lines = [f"pictures: {preset.train:,} and {preset.held_out:,} held out"]
-    for name in ("autoencoder", "diffusion", "reader", "distilled"):
+    for name in ("autoencoder", "diffusion", "reader", "distilled", "aligned"):
         length: Length = getattr(preset, name)
         ends = f"{length.samples:,} samples" if length.samples else f"{length.minutes:g} minutes"
         lines.append(f"{name}: {ends}, {length.batch} at a time")

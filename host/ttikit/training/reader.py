@@ -70,13 +70,24 @@ class Reader(nn.Module):
 
     def see(self, x: Tensor, t: Tensor) -> Tensor:
         """Logits (B, A) of what x (B, size, size, channels), noisy by t (B,), is going to show."""
+        hidden, _, _ = self._look(x, t)
+        return self.shown(F.silu(hidden))
+
+    def describe(self, x: Tensor, t: Tensor) -> Tensor:
+        """Features (B, 640) of x: what it shows, then mean and root mean square of every channel
+        of two layers, which tell of edges and textures."""
+        hidden, *layers = self._look(x, t)
+        means = (h.mean((2, 3)) for h in layers)
+        sizes = ((h.square().mean((2, 3)) + 1e-6).sqrt() for h in layers)
+        return torch.cat((hidden, *means, *sizes), 1)
+
+    def _look(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         time = time_features(t, TIME)
-        h = F.silu(self.stem(x.permute(0, 3, 1, 2)))
-        h = self.down1(h)
+        middle = self.down1(F.silu(self.stem(x.permute(0, 3, 1, 2))))
         for block in self.middle:
-            h = block(h, time)
-        h = self.last(self.down2(F.silu(h)), time)
-        return self.shown(F.silu(self.hidden(F.silu(h).flatten(1))))
+            middle = block(middle, time)
+        last = self.last(self.down2(F.silu(middle)), time)
+        return self.hidden(F.silu(last).flatten(1)), middle, last
 
     def read(self, tokens: Tensor) -> Tensor:
         """Logits (B, A) of what faces with this caption (B, T) show."""

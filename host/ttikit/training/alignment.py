@@ -1,0 +1,206 @@
+"""Alignment: a distilled model is trained by where its paths end.
+
+Distillation teaches every step by itself, and the small errors of the steps add up to faces that
+lack what the caption names. Here whole paths are drawn, from noise to latent, and the gradient
+goes back through all their steps (Clark et al. 2023, "Directly fine-tuning diffusion models on
+differentiable rewards"). Three forces hold each other in balance:
+
+- the `Reader` wants each latent to show what its caption names;
+- the `Crowd` wants all latents together to look like real ones;
+- the anchor wants each step to stay near the model that it started from.
+"""
+
+from __future__ import annotations
+
+import zlib
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ttikit.errors import TtiError
+from ttikit.training.balance import MOST
+from ttikit.training.batches import Batch, Batches, Captions
+from ttikit.training.checkpoint import load_tensors
+from ttikit.training.crowd import FEWEST, Crowd
+from ttikit.training.diffusion import EXPORT, load_diffusion, save_diffusion
+from ttikit.training.distillation import DEFAULT_GUIDANCE, GUIDES
+from ttikit.training.latents import LatentCache
+from ttikit.training.loop import Counters, Settings, Trainer
+from ttikit.training.models import TextToLatent
+from ttikit.training.optim import Average, Schedule
+from ttikit.training.reader import Reader, load_reader
+from ttikit.training.speed import autocast, speed_for
+
+# Number of steps of a path → share of the batches. 4 and 8 are what people use.
+SHARES = {4: 0.47, 8: 0.25, 2: 0.13, 1: 0.10, 16: 0.05}
+DEFAULT_SHARE = 0.6  # of the rows that are drawn at exactly the default guidance
+ANCHOR = 30.0
+CROWD = 5.0
+# The anchor's guidance is 1 + EASE·(g − 1): the reader sees to the caption, so less will do.
+EASE = 0.5
+# The reader looks through this much noise: what shows through it is no trick on its weights.
+VEIL = (0.02, 0.42)
+GLANCE = 0.05  # noise through which the crowd is seen
+
+
+class AlignmentTask:
+    """Paths and their loss; everything is a function of (seed, step), the weights and the crowd.
+
+    Args:
+        student: the distilled model in training.
+        batches: captions, and the latents of the people they describe.
+        reader: of latents and captions.
+    """
+
+    def __init__(self, student: TextToLatent, batches: Batches, reader: Reader) -> None:
+        self.student, self.batches, self.reader = student, batches, reader
+        self.start = deepcopy(student).requires_grad_(False)
+        self.crowd = Crowd()
+
+    def fill_crowd(self, counters: Counters) -> None:
+        """Draw as many latents as a first comparison needs; after a resumption as well."""
+        for step in range(-(-FEWEST // self.batches.size)):
+            batch = self.batches.draw(Counters(seed=counters.seed + 1, step=step), 0.0)
+            with torch.no_grad():
+                end, _ = self.path(batch, *recipes(self.batches.size, batch.rng))
+                self.crowd.join(*self._described(end, batch))
+
+    def loss(self, counters: Counters) -> dict[str, Tensor]:
+        """Loss of one batch of paths, and what the three forces see."""
+        batch = self.batches.draw(counters, 0.0)
+        guidance, steps = recipes(self.batches.size, batch.rng)
+        end, strayed = self.path(batch, guidance, steps)
+        agreement = self._agreement(end, batch)
+        drawn, real = self._described(end, batch)
+        force, gap = self.crowd.gap(drawn)
+        self.crowd.join(drawn, real)
+        wanted = ((guidance - 1) / (DEFAULT_GUIDANCE - 1)).to(agreement.device)
+        loss = -(wanted * agreement).mean() + CROWD * force + ANCHOR * strayed
+        return {
+            "loss": loss,
+            "agreement": agreement.detach().mean(),
+            "gap": gap,
+            "strayed": strayed.detach(),
+        }
+
+    def path(self, batch: Batch, guidance: Tensor, steps: int) -> tuple[Tensor, Tensor]:
+        """Ends of the paths (B, 16, 16, 4), and the mean square of the velocities' distance to
+        the start model's on the way.
+
+        ``guidance`` (B,) may differ between the rows, the number of steps may not.
+        """
+        x, guidance = batch.noise, guidance.to(batch.noise.device)
+        counts = torch.full_like(guidance, steps)
+        text = self.student.prompt(batch.tokens, batch.dropped)
+        text = text + self.student.recipe(guidance, counts)
+        with torch.no_grad():
+            usual = self.start.prompt(batch.tokens, batch.dropped)
+            usual = usual + self.start.recipe(1 + EASE * (guidance - 1), counts)
+        strayed = x.new_zeros(())
+        for i in range(steps):
+            t = torch.full_like(guidance, 1 - i / steps)
+            with autocast(x.device):
+                velocity = self.student.dit(x, t, text).float()
+                with torch.no_grad():
+                    known = self.start.dit(x.detach(), t, usual).float()
+            strayed = strayed + (velocity - known).square().mean() / steps
+            x = x - velocity / steps
+        return x, strayed
+
+    def _agreement(self, end: Tensor, batch: Batch) -> Tensor:
+        low, high = VEIL
+        t = low + (high - low) * batch.rng.random(len(end))
+        t = torch.from_numpy(t.astype(np.float32)).to(end.device)
+        return self.reader.agreement(_veiled(end, t, batch), t, batch.tokens)
+
+    def _described(self, end: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        t = torch.full((len(end),), GLANCE, device=end.device)
+        return (
+            self.reader.describe(_veiled(end, t, batch), t),
+            self.reader.describe(_veiled(batch.x0, t, batch), t),
+        )
+
+
+def _veiled(x: Tensor, t: Tensor, batch: Batch) -> Tensor:
+    noise = torch.randn(x.shape, generator=batch.random, device=x.device)
+    return torch.lerp(x, noise, t[:, None, None, None])
+
+
+def recipes(count: int, rng: np.random.Generator) -> tuple[Tensor, int]:
+    """Guidance of each row, (count,) float32, and the number of steps of all of them."""
+    guidance = 1 + (GUIDES - 1) * rng.random(count)
+    guidance[rng.random(count) < DEFAULT_SHARE] = DEFAULT_GUIDANCE
+    steps = rng.choice(list(SHARES), p=list(SHARES.values()))
+    return torch.from_numpy(guidance.astype(np.float32)), int(steps)
+
+
+def train_aligned(
+    cache: LatentCache,
+    captions: Captions,
+    student_path: Path,
+    reader_path: Path,
+    settings: Settings,
+    rate: float = 1e-4,
+    device: torch.device | None = None,
+) -> dict[str, float]:
+    """Align ``student_path`` (or resume) into ``settings.out``; returns the paths drawn.
+
+    ``export.safetensors`` with the averaged weights is rewritten with every checkpoint.
+    """
+    device = device or torch.device("cpu")
+    torch.manual_seed(settings.seed)
+    student, _, _ = load_diffusion(student_path)
+    _, about = load_tensors(student_path)
+    if not student.config.guides:
+        raise TtiError(f"{student_path} is not distilled; run `ttikit train distil` first")
+    if about["autoencoder"] != cache.autoencoder:
+        raise TtiError(f"{student_path} was trained on latents of another autoencoder")
+    student = student.to(device).train()
+    average = Average(student)
+    batches = Batches(cache, captions, settings.batch, device, settings.world)
+    batches.balance(MOST)
+    speed = speed_for(device)
+    if speed.captions:
+        batches.prepare_captions(speed.captions, settings.seed, speed.processes)
+    reader = load_reader(reader_path, cache).to(device)
+    task = AlignmentTask(student, batches, reader)
+
+    def export() -> dict[str, float]:
+        counted = {
+            "samples": about["samples"],
+            "teacher_samples": about.get("teacher_samples", about["samples"]),
+            "paths": trainer.counters.samples,
+            "pictures": len(cache),
+        }
+        save_diffusion(settings.out / EXPORT, average.values, student.config, cache, counted)
+        return {}
+
+    optimiser = torch.optim.AdamW(
+        student.parameters(), betas=(0.9, 0.98), weight_decay=0.0, fused=True
+    )
+    trainer = Trainer(
+        student,
+        [optimiser],
+        Schedule(rate, warmup=10, decay=0.5),
+        task.loss,
+        settings,
+        average=average,
+        check=export,
+    )
+    known = {
+        "student": zlib.crc32(student_path.read_bytes()),
+        "reader": zlib.crc32(reader_path.read_bytes()),
+        "autoencoder": cache.autoencoder,
+    }
+    if trainer.resume() and trainer.counters.extra != known:
+        raise TtiError(
+            f"{settings.out} was aligned from another model or with another reader; "
+            f"choose another --out"
+        )
+    trainer.counters.extra = known
+    task.fill_crowd(trainer.counters)
+    trainer.run()
+    return {"paths": trainer.counters.samples}

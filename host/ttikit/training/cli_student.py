@@ -1,0 +1,123 @@
+"""`ttikit train reader`, `distil` and `align`: from a trained model to one of few passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ttikit.training.options import (
+    AsJson,
+    Batch,
+    Device,
+    Finish,
+    Latents,
+    Minutes,
+    Out,
+    Rate,
+    Samples,
+    Seed,
+    Threads,
+    finish_shared,
+    report,
+    settings_for,
+)
+
+
+def reader(
+    latents: Latents,
+    out: Out,
+    minutes: Minutes = None,
+    samples: Samples = None,
+    finish_minutes: Finish = None,
+    device: Device = "auto",
+    batch: Batch = None,
+    rate: Rate = 2e-3,
+    seed: Seed = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Train what reads attributes from half-drawn faces and captions, for the next two; 25 min."""
+    from ttikit.training.latents import load_cache
+    from ttikit.training.loop import pick_device, prepare_cpu
+    from ttikit.training.reader import train_reader
+
+    prepare_cpu(threads)
+    chosen = pick_device(device)
+    settings = settings_for(
+        out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 25.0,
+        finish_minutes, seed,
+    )  # fmt: skip
+    cache = load_cache(latents)
+    result = train_reader(cache, cache.captions, settings, rate, chosen)
+    report(result, as_json, out)
+
+
+def distil(
+    latents: Latents,
+    teacher: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
+    out: Out,
+    reader: Annotated[
+        Path | None, typer.Option(help="export.safetensors of a reader run, for clearer faces.")
+    ] = None,
+    push: Annotated[
+        float, typer.Option(min=0, max=10, help="How hard the reader pushes; 1 is Bayes' rule.")
+    ] = 1.75,
+    minutes: Minutes = None,
+    samples: Samples = None,
+    finish_minutes: Finish = None,
+    device: Device = "auto",
+    batch: Batch = None,
+    rate: Rate = 1.5e-3,
+    seed: Seed = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Teach a copy of a trained model to need one pass per step, and few steps; 40 minutes.
+
+    With several GPUs: torchrun --nproc-per-node 8 -m ttikit train distil …
+    """
+    from ttikit.training.distillation import train_distilled
+    from ttikit.training.latents import load_cache
+    from ttikit.training.loop import pick_device, prepare_cpu
+    from ttikit.training.world import join
+
+    prepare_cpu(threads)
+    chosen = pick_device(device, shared=True)
+    cache = load_cache(latents)
+    batch = batch or (512 if chosen.type == "cuda" else 32)
+    settings = settings_for(out, batch, minutes, samples, 40.0, finish_minutes, seed)
+    settings = replace(settings, world=join(chosen))
+    result = train_distilled(cache, cache.captions, teacher, settings, rate, chosen, reader, push)
+    finish_shared(settings, result, as_json)
+
+
+def align(
+    latents: Latents,
+    student: Annotated[Path, typer.Option(help="export.safetensors of a distil run.")],
+    reader: Annotated[Path, typer.Option(help="export.safetensors of a reader run.")],
+    out: Out,
+    minutes: Minutes = None,
+    samples: Samples = None,
+    finish_minutes: Finish = None,
+    device: Device = "auto",
+    batch: Batch = None,
+    rate: Rate = 1e-4,
+    seed: Seed = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Train a distilled model by where its paths end: what captions name is there; 30 minutes."""
+    from ttikit.training.alignment import train_aligned
+    from ttikit.training.latents import load_cache
+    from ttikit.training.loop import pick_device, prepare_cpu
+
+    prepare_cpu(threads)
+    chosen = pick_device(device)
+    batch = batch or (256 if chosen.type == "cuda" else 16)
+    settings = settings_for(out, batch, minutes, samples, 30.0, finish_minutes, seed)
+    cache = load_cache(latents)
+    result = train_aligned(cache, cache.captions, student, reader, settings, rate, chosen)
+    report(result, as_json, out)

@@ -1,0 +1,206 @@
+"""Where the paths of a distilled model end, and the crowd of their ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from ttikit.errors import TtiError  # noqa: E402
+from ttikit.training import alignment, crowd, diffusion, distillation, reader  # noqa: E402
+from ttikit.training.batches import Batches  # noqa: E402
+from ttikit.training.checkpoint import NAME, load_tensors  # noqa: E402
+from ttikit.training.loop import Budget, Counters, Settings  # noqa: E402
+from ttikit.training.models import TextToLatent  # noqa: E402
+from ttikit.training.sampling import euler, one_branch  # noqa: E402
+
+from .conftest import SMALL, captions, small_cache  # noqa: E402
+
+
+def settings(out, samples):
+    return Settings(out, 8, Budget(samples=samples), log_seconds=0.0)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A teacher, its student and a reader, all hardly trained."""
+    root = tmp_path_factory.mktemp("runs")
+    cache = small_cache()
+    diffusion.train_diffusion(
+        cache, captions, settings(root / "teacher", 8 * 120), 3e-3, config=SMALL
+    )
+    teacher = root / "teacher" / diffusion.EXPORT
+    distillation.train_distilled(cache, captions, teacher, settings(root / "student", 8 * 10))
+    long = Settings(root / "reader", 16, Budget(samples=16 * 80))
+    reader.train_reader(cache, captions, long, rate=1e-2, config=SMALL)
+    return root
+
+
+def align(runs, out, samples=8 * 4, student="student", cache=None, **options):
+    path, of = runs / student / diffusion.EXPORT, runs / "reader" / reader.EXPORT
+    return alignment.train_aligned(
+        cache or small_cache(), captions, path, of, settings(out, samples), **options
+    )
+
+
+def shaken_task():
+    torch.manual_seed(1)
+    teacher = TextToLatent(SMALL)
+    student = distillation.new_student(teacher)
+    for parameter in student.parameters():
+        torch.nn.init.normal_(parameter, std=0.1)
+    batches = Batches(small_cache(), captions, 4, torch.device("cpu"))
+    return alignment.AlignmentTask(student, batches, reader.Reader(1, SMALL))
+
+
+def test_a_path_is_the_samplers_and_the_anchor_is_the_start():
+    task = shaken_task()
+    batch = task.batches.draw(Counters(), 0.0)
+    guidance = torch.full((4,), 3.0)
+    end, strayed = task.path(batch, guidance, 4)
+    with torch.no_grad():
+        same = euler(one_branch(task.student, batch.tokens, 3.0, 4), batch.noise, 4)
+        torch.testing.assert_close(end.detach(), same)
+        # The anchor of guidance 3 is the start's guidance 2, along the same path.
+        mine = one_branch(task.student, batch.tokens, 3.0, 4)
+        its = one_branch(task.start, batch.tokens, 2.0, 4)
+        x, expected = batch.noise, 0.0
+        for i in range(4):
+            velocity = mine(x, 1 - i / 4)
+            expected += (velocity - its(x, 1 - i / 4)).square().mean().item() / 4
+            x = x - velocity / 4
+    assert strayed.item() == pytest.approx(expected, rel=1e-4) and expected > 1e-5
+    assert task.path(batch, torch.ones(4), 4)[1].item() == pytest.approx(0, abs=1e-10)
+    # Every step of the path is reached by the gradient of its end, the start model by none.
+    end.square().mean().backward()
+    assert all(p.grad is not None for p in task.student.dit.blocks.parameters())
+    assert all(p.grad is None for p in task.start.parameters())
+
+
+def test_recipes_are_what_people_ask_for():
+    rng = np.random.default_rng(0)
+    drawn = [alignment.recipes(8, rng) for _ in range(2000)]
+    guidance = torch.cat([g for g, _ in drawn])
+    assert guidance.min() >= 1 and guidance.max() <= 5
+    assert (guidance == 3).float().mean().item() == pytest.approx(0.6, abs=0.02)
+    for steps, share in alignment.SHARES.items():
+        assert np.mean([n == steps for _, n in drawn]) == pytest.approx(share, abs=0.04)
+
+
+def features(count, shift=0.0, scale=1.0, seed=0):
+    random = torch.Generator().manual_seed(seed)
+    return shift + scale * torch.randn(count, 6, generator=random)
+
+
+def test_the_gap_of_crowds():
+    def gap(drawn, real=None):
+        both = crowd.Crowd()
+        both.join(drawn, features(2000, seed=1) if real is None else real)
+        return both.gap(drawn[:8].clone())[1].item()
+
+    assert gap(features(2000, seed=2)) < 0.1
+    assert gap(features(2000, 0.5, seed=2)) == pytest.approx(0.25, abs=0.1)
+    # A standard deviation of 0.5 is a variance of 0.25: off by 0.75 in 6 of 36 entries.
+    assert gap(features(2000, 0, 0.5, seed=2)) == pytest.approx(20 * 0.75**2 / 6, rel=0.15)
+    # What counts is the distance in units of the real latents' spread.
+    assert gap(features(2000, 50, 100, 2), features(2000, 0, 100, 1)) == pytest.approx(
+        gap(features(2000, 0.5, seed=2)), rel=0.01
+    )
+
+
+def test_the_pull_on_a_picture_does_not_depend_on_the_size_of_the_crowd():
+    pulls = []
+    for count in (200, 1600):
+        both = crowd.Crowd()
+        both.join(features(count, 0.5, seed=2), features(count, seed=1))
+        drawn = features(8, 0.5, seed=3).requires_grad_()
+        force, _ = both.gap(drawn)
+        force.backward()
+        pulls.append(drawn.grad.mean().item())
+    assert pulls[0] > 0 and pulls[0] == pytest.approx(pulls[1], rel=0.4)
+
+
+def test_following_the_pull_closes_the_gap(monkeypatch):
+    monkeypatch.setattr(crowd, "MOST", 640)  # the beginning is soon forgotten
+    weight = torch.nn.Parameter(torch.eye(6) * 0.5)
+    shift = torch.nn.Parameter(torch.full((6,), 0.7))
+    optimiser = torch.optim.Adam([weight, shift], 0.02)
+    both, values = crowd.Crowd(), []
+    for step in range(160):
+        drawn = features(32, seed=100 + step) @ weight + shift
+        if step >= 20:
+            force, value = both.gap(drawn)
+            optimiser.zero_grad()
+            force.backward()
+            optimiser.step()
+            values.append(value.item())
+        both.join(drawn, features(32, 2.0, 3.0, seed=300 + step) - 2.0)
+    assert values[-1] < 0.3 * values[0]
+
+
+def test_the_oldest_leave_the_crowd():
+    both = crowd.Crowd()
+    for seed in range(30):
+        both.join(features(100, seed=seed), features(100, seed=seed))
+    assert len(both) == 2000
+
+
+def logged(out, name):
+    lines = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
+    values = [line[name] for line in lines if name in line]
+    return np.mean(values[:8]), np.mean(values[-8:])
+
+
+def test_paths_end_where_the_reader_wants_them(runs, tmp_path, monkeypatch):
+    monkeypatch.setattr(alignment, "CROWD", 0.0)
+    monkeypatch.setattr(alignment, "ANCHOR", 0.1)
+    assert align(runs, tmp_path, 8 * 40, rate=3e-3) == {"paths": 8 * 40}
+    first, last = logged(tmp_path, "agreement")
+    assert last > first + 0.1
+    about = load_tensors(tmp_path / alignment.EXPORT)[1]
+    assert about["teacher_samples"] == 8 * 120 and about["paths"] == 8 * 40
+
+
+def test_the_anchor_holds(runs, tmp_path, monkeypatch):
+    ends = []
+    for anchor in (0.0, 1e4):
+        monkeypatch.setattr(alignment, "CROWD", 0.0)
+        monkeypatch.setattr(alignment, "ANCHOR", anchor)
+        align(runs, tmp_path / f"{anchor}", 8 * 20, rate=1e-3)
+        ends.append(logged(tmp_path / f"{anchor}", "strayed")[1])
+    assert ends[1] < 0.3 * ends[0]
+
+
+def test_a_stopped_run_goes_on(runs, tmp_path, monkeypatch):
+    loss = alignment.AlignmentTask.loss
+
+    def stopping(task, counters):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return loss(task, counters)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(alignment.AlignmentTask, "loss", stopping)
+        align(runs, tmp_path)
+    assert load_tensors(tmp_path / NAME)[1]["step"] == 1
+    align(runs, tmp_path)
+    assert load_tensors(tmp_path / NAME)[1]["step"] == 4
+
+
+def test_what_cannot_be_aligned_is_refused(runs, tmp_path):
+    with pytest.raises(TtiError, match="not distilled; run `ttikit train distil` first"):
+        align(runs, tmp_path / "a", student="teacher")
+    other = small_cache()
+    other.autoencoder = "other"
+    with pytest.raises(TtiError, match="another autoencoder"):
+        align(runs, tmp_path / "b", cache=other)
+    align(runs, tmp_path / "c", 8)
+    second = tmp_path / "second"
+    teacher = runs / "teacher" / diffusion.EXPORT
+    distillation.train_distilled(small_cache(), captions, teacher, settings(second, 8 * 2))
+    with pytest.raises(TtiError, match="aligned from another model"):
+        align(runs, tmp_path / "c", student=second)
