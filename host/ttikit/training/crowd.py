@@ -8,6 +8,7 @@ from torch import Tensor
 FEWEST, MOST = 640, 2048  # latents whose mean and covariance are compared
 SPREAD = 20.0  # weight of the covariances against the means
 FLOOR = 0.1  # of the mean spread: a feature that hardly ever changes counts for less
+FARTHEST = 4.0  # standard deviations; one path that went astray must not outweigh all others
 
 
 class Crowd:
@@ -34,18 +35,23 @@ class Crowd:
     def gap(self, drawn: Tensor) -> tuple[Tensor, Tensor]:
         """Distance of the crowd with features ``drawn`` (B, F) in it; a gradient and a value.
 
-        Features are standardised by the real ones. The value is the mean square of the difference
-        of the means, plus `SPREAD` times that of the covariances. The gradient is scaled up by
-        the share that ``drawn`` has in the crowd, so its size does not depend on the others.
+        Features are standardised by the real ones and squashed into ±`FARTHEST`. The value is the
+        mean square of the difference of the means, plus `SPREAD` times that of the covariances.
+        The gradient is scaled up by the share that ``drawn`` has in the crowd, so its size does
+        not depend on the others.
         """
         real = torch.cat(self._real)
         mean, std = real.mean(0), real.std(0)
         std = std.clamp(min=FLOOR * std.mean().item() + 1e-6)
-        everyone = (torch.cat((drawn, *self._drawn)) - mean) / std
-        value = everyone.mean(0).square().mean()
-        theirs = _covariance((real - mean) / std)
-        value = value + SPREAD * (_covariance(everyone) - theirs).square().mean()
+        everyone = _squashed((torch.cat((drawn, *self._drawn)) - mean) / std)
+        real = _squashed((real - mean) / std)
+        value = (everyone.mean(0) - real.mean(0)).square().mean()
+        value = value + SPREAD * (_covariance(everyone) - _covariance(real)).square().mean()
         return value * (len(everyone) / len(drawn)), value.detach()
+
+
+def _squashed(features: Tensor) -> Tensor:
+    return FARTHEST * torch.tanh(features / FARTHEST)
 
 
 def _covariance(features: Tensor) -> Tensor:
