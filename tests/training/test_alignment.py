@@ -166,7 +166,12 @@ def test_paths_end_where_the_reader_wants_them(runs, tmp_path, monkeypatch):
     assert align(runs, tmp_path, 8 * 40, rate=3e-3) == {"paths": 8 * 40}
     first, last = logged(tmp_path, "agreement")
     assert last > first + 0.1
-    about = load_tensors(tmp_path / alignment.EXPORT)[1]
+    exported, about = load_tensors(tmp_path / alignment.EXPORT)
+    aligned = load_tensors(tmp_path / NAME)[0]
+    begun = load_tensors(runs / "student" / diffusion.EXPORT)[0]
+    for name in ("guide", "dit.final.weight"):  # halfway
+        between = (begun[name] + aligned[f"average.{name}"]) / 2
+        torch.testing.assert_close(exported[name], between)
     assert about["teacher_samples"] == 8 * 120 and about["paths"] == 8 * 40
 
 
