@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,9 +51,10 @@ def firmware() -> Path:
 def run_mpy(firmware: Path) -> RunMpy:
     """Return a function that runs code, or a script, on the firmware.
 
-    `run_mpy(code_or_file, *args, env=None, timeout=60, cwd=None)`: a Path is run as a script,
-    a str as code. `env` is added to the environment; `sys.argv[1:]` are the `args`. A run over
-    `timeout` seconds raises subprocess.TimeoutExpired.
+    `run_mpy(code_or_file, *args, env=None, timeout=60, cwd=None, options=())`: a Path is run
+    as a script, a str as code. `env` is added to the environment, `options` are those of the
+    interpreter; `sys.argv[1:]` are the `args`. A run over `timeout` seconds raises
+    subprocess.TimeoutExpired.
     """
 
     def run(
@@ -62,12 +63,13 @@ def run_mpy(firmware: Path) -> RunMpy:
         env: Mapping[str, str] | None = None,
         timeout: float = 60,
         cwd: Path | None = None,
+        options: Sequence[str] = (),
     ) -> Outcome:
         source = (
             [str(code_or_file)] if isinstance(code_or_file, Path) else ["-c", str(code_or_file)]
         )
         done = subprocess.run(
-            [str(firmware), *source, *args],
+            [str(firmware), *options, *source, *args],
             capture_output=True,
             env={**os.environ, **(env or {})},
             timeout=timeout,

@@ -16,20 +16,27 @@ __version__ = "0.1.0"
 MODEL_PATHS = ("/rom/faces.tti", "/faces.tti", "faces.tti", "models/faces.tti")
 
 _pipeline = None
-_wanted = None  # the path of the last load(path)
+_wanted = (None, None)  # what the last load() was asked for
 
 
-def load(path=None):
-    """Load the model at `path` (default: the first of MODEL_PATHS that exists) and return the
-    Pipeline.
+def load(model=None, cache=None):
+    """Load a model and return the Pipeline.
 
-    `generate` uses it from then on; without a path an earlier one is kept. Raises OSError,
+    model: the path of a file (default: the first of MODEL_PATHS that exists) or a provider, such
+    as your own subclass of tti.weights.Provider; cache: bytes through which a file is read piece
+    by piece, by default only if it is neither in a ROMFS nor fits the memory.
+
+    `generate` uses it from then on; without a model an earlier one is kept. Raises OSError,
     MemoryError or ValueError, one sentence each."""
     global _pipeline, _wanted
-    if path is not None or _pipeline is None:
-        _wanted = path if path is not None else _wanted
+    if model is not None or cache is not None:
+        _wanted = (_wanted[0] if model is None else model, cache)
         _pipeline = None  # the old model's memory is free while the new one is read
-        _pipeline = Pipeline(load_weights(_find_model() if _wanted is None else _wanted))
+    if _pipeline is None:
+        model, cache = _wanted
+        if not hasattr(model, "piece"):
+            model = load_weights(_find_model() if model is None else model, cache)
+        _pipeline = Pipeline(model)
     return _pipeline
 
 

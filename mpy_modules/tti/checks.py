@@ -58,10 +58,10 @@ def model(weights, text_dim, vector):
         raise ValueError("the model file is not one that tti draws with (%s)" % FORMAT)
     for part in ("text", "dit"):
         _depth(weights, part)
-    rows = min(256, len(weights.tensor("text.embed")) // (4 * text_dim))
+    rows = min(256, weights.size("text.embed") // (4 * text_dim))
     tokenizer.check_forms(_entry(meta, "tokenizer", "forms"), rows)
     for name, rows in (("null", 1), ("dit.guide", GUIDES), ("dit.pace", PACES)):
-        if len(weights.tensor(name)) != 4 * vector * rows:
+        if weights.size(name) != 4 * vector * rows:
             raise ValueError("the tensor %s of the model file has another size" % name)
 
 

@@ -18,6 +18,7 @@ VALUES = const(1024)  # of a whole latent
 GUIDES = const(5)  # rows of dit.guide: guidance 1, 2, 3, 4, 5
 PACES = const(5)  # rows of dit.pace: 1, 2, 4, 8, 16 steps
 _VECTOR = const(768)  # bytes of DIM float32
+_ROWS = const(16)  # of dit.pos at a time
 
 
 def guide_place(guidance):
@@ -73,7 +74,9 @@ class DiT:
         w = self.weights
         self._condition(ws, text, i, steps)
         self._linear("dit.patch", ws, ws.x, latent, TOKENS, DIM, PATCH)
-        ops.add(ws.x, ws.x, w.tensor("dit.pos"), TOKENS * DIM)
+        for part in range(TOKENS // _ROWS):
+            x = rows_of(ws.x, part, _ROWS * _VECTOR)
+            ops.add(x, x, w.piece("dit.pos", part, _ROWS * _VECTOR), _ROWS * DIM)
         for b in range(self.depth):
             name = "dit.blocks.%d" % b
             ops.add(ws.mods, ws.base, w.tensor(name + ".table"), 6 * DIM)
@@ -92,11 +95,24 @@ class DiT:
     def _condition(self, ws, text, i, steps):
         """ws.base = float32 [8][192]: shifts, scales and gates that all blocks share, from time
         and text."""
-        freqs = self.weights.tensor("dit.freqs")
+        w = self.weights
+        freqs = w.tensor("dit.freqs")
         ops.timestep_features(ws.time, freqs, i, steps, DIM // 2)
         self._linear("dit.time1", ws, ws.c, ws.time, 1, DIM, DIM)
         ops.silu(ws.c, ws.c, DIM)
         self._linear("dit.time2", ws, ws.time, ws.c, 1, DIM, DIM)
         ops.add(ws.c, ws.time, text, DIM)
         ops.silu(ws.c, ws.c, DIM)
-        self._linear("dit.adaln", ws, ws.base, ws.c, 1, 8 * DIM, DIM)
+        ops.quantize_rows(ws.h, ws.sh, ws.c, 1, DIM)
+        for row in range(8):
+            ops.gemm_s8(
+                rows_of(ws.base, row, _VECTOR),
+                ws.h,
+                ws.sh,
+                w.piece("dit.adaln.weight", row, DIM * DIM),
+                w.piece("dit.adaln.scale", row, _VECTOR),
+                w.piece("dit.adaln.bias", row, _VECTOR),
+                1,
+                DIM,
+                DIM,
+            )

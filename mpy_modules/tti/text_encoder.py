@@ -20,7 +20,7 @@ class TextEncoder:
 
     def buffers(self):
         """[(name, bytes)] of the arena that `run` uses."""
-        return transformer.buffers(TOKENS, DIM) + [("pooled", DIM * 4)]
+        return transformer.buffers(TOKENS, DIM) + [("mods", 6 * DIM * 4), ("pooled", DIM * 4)]
 
     def run(self, ws, out, ids, n):
         """out (float32 [192]) = the vector of the first n of the 32 token ids in `ids` (bytes);
@@ -34,7 +34,8 @@ class TextEncoder:
         ops.embed(ws.x, w.tensor("text.embed"), w.tensor("text.pos"), ids, TOKENS, DIM)
         for i in range(self.depth):
             name = "text.blocks.%d" % i
-            transformer.block(w, name, ws, w.tensor(name + ".table"), TOKENS, n, DIM, HIDDEN)
+            ws.mods[:] = w.tensor(name + ".table")
+            transformer.block(w, name, ws, ws.mods, TOKENS, n, DIM, HIDDEN)
             yield name, ws.x
         ops.mean_rows(ws.pooled, ws.x, n, DIM)
         ops.quantize_rows(ws.h, ws.sh, ws.pooled, 1, DIM)

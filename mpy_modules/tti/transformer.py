@@ -55,24 +55,22 @@ def block(weights, name, ws, mods, tokens, valid, dim, hidden):
         _add_chunk(weights, name + ".o", ws, gate1, chunk, tokens, dim)
 
     ops.layernorm_modulate_s8(ws.h, ws.sh, ws.x, shift2, scale2, ws.row, tokens, dim)
-    gelu = weights.tensor("gelu.table")
     for chunk in range(hidden // CHUNK):
         _columns(weights, name + ".fc1", ws, chunk, tokens, dim)
-        ops.gelu(ws.wide, ws.wide, gelu, tokens * CHUNK)
+        ops.gelu(ws.wide, ws.wide, weights.tensor("gelu.table"), tokens * CHUNK)
         ops.quantize_rows(ws.q, ws.sq, ws.wide, tokens, CHUNK)
         _add_chunk(weights, name + ".fc2", ws, gate2, chunk, tokens, dim)
 
 
 def _columns(weights, name, ws, chunk, rows, dim):
     """ws.wide = CHUNK output columns of the linear layer `name` applied to ws.h."""
-    weight, scale, bias = weights.linear(name)
     ops.gemm_s8(
         ws.wide,
         ws.h,
         ws.sh,
-        rows_of(weight, chunk, CHUNK * dim),
-        rows_of(scale, chunk, CHUNK * 4),
-        rows_of(bias, chunk, CHUNK * 4),
+        weights.piece(name + ".weight", chunk, CHUNK * dim),
+        weights.piece(name + ".scale", chunk, CHUNK * 4),
+        weights.piece(name + ".bias", chunk, CHUNK * 4),
         rows,
         CHUNK,
         dim,
@@ -81,15 +79,14 @@ def _columns(weights, name, ws, chunk, rows, dim):
 
 def _add_chunk(weights, name, ws, gate, chunk, rows, dim):
     """ws.x += gate * (the chunk ws.q times its columns of the linear layer `name`)."""
-    weight, scale, bias = weights.linear(name)
     ops.gemm_s8_add(
         ws.x,
         gate,
         ws.q,
         ws.sq,
-        rows_of(weight, chunk, dim * CHUNK),
-        rows_of(scale, chunk, dim * 4),
-        None if chunk else bias,
+        weights.piece(name + ".weight", chunk, dim * CHUNK),
+        weights.piece(name + ".scale", chunk, dim * 4),
+        None if chunk else weights.tensor(name + ".bias"),
         rows,
         dim,
         CHUNK,

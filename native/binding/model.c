@@ -43,6 +43,39 @@ static mp_obj_t op_model_check(size_t n_args, const mp_obj_t *args) {
 }
 TTI_DEFINE_OP(model_check, 1);
 
+// model_head_bytes(header, file_bytes) -> bytes of header and directory, from the first 64 bytes
+// of a file that has file_bytes.
+static mp_obj_t op_model_head_bytes(size_t n_args, const mp_obj_t *args) {
+    (void)n_args;
+    mp_buffer_info_t header = tti_get_bytes("model_head_bytes", "header", args[0]);
+    uint32_t file_bytes = tti_get_u32("model_head_bytes", "file_bytes", args[1]);
+    uint32_t bytes = tti_model_head_bytes(header.buf, header.len);
+    if (bytes == 0) {
+        tti_model_t m;
+        raise_unless_ok(&m, tti_model_check_head(header.buf, header.len, file_bytes, &m));
+    }
+    return mp_obj_new_int_from_uint(bytes);
+}
+TTI_DEFINE_OP(model_head_bytes, 2);
+
+// model_check_head(head, file_bytes) -> (offset of the metadata, its bytes, its CRC, offset of the
+// data, CRC of the data) of a file of which only the head is in memory.
+static mp_obj_t op_model_check_head(size_t n_args, const mp_obj_t *args) {
+    (void)n_args;
+    mp_buffer_info_t head = tti_get_bytes("model_check_head", "head", args[0]);
+    uint32_t file_bytes = tti_get_u32("model_check_head", "file_bytes", args[1]);
+    tti_model_t m;
+    tti_model_status_t status = tti_model_check_head(head.buf, head.len, file_bytes, &m);
+    raise_unless_ok(&m, status);
+    mp_obj_t items[] = {
+        mp_obj_new_int_from_uint(m.metadata_offset), mp_obj_new_int_from_uint(m.metadata_bytes),
+        mp_obj_new_int_from_uint(m.metadata_crc),    mp_obj_new_int_from_uint(m.data_offset),
+        mp_obj_new_int_from_uint(m.data_crc),
+    };
+    return mp_obj_new_tuple(MP_ARRAY_SIZE(items), items);
+}
+TTI_DEFINE_OP(model_check_head, 2);
+
 static mp_obj_t op_model_verify(size_t n_args, const mp_obj_t *args) {
     (void)n_args;
     mp_buffer_info_t file = tti_get_bytes("model_verify", "buf", args[0]);

@@ -57,6 +57,8 @@ static const mp_rom_map_elem_t tti_globals_table[] = {
     {MP_ROM_QSTR(MP_QSTR_quantize_latent), MP_ROM_PTR(&tti_quantize_latent_obj)},
     {MP_ROM_QSTR(MP_QSTR_crc32), MP_ROM_PTR(&tti_crc32_obj)},
     {MP_ROM_QSTR(MP_QSTR_model_check), MP_ROM_PTR(&tti_model_check_obj)},
+    {MP_ROM_QSTR(MP_QSTR_model_head_bytes), MP_ROM_PTR(&tti_model_head_bytes_obj)},
+    {MP_ROM_QSTR(MP_QSTR_model_check_head), MP_ROM_PTR(&tti_model_check_head_obj)},
     {MP_ROM_QSTR(MP_QSTR_model_verify), MP_ROM_PTR(&tti_model_verify_obj)},
     {MP_ROM_QSTR(MP_QSTR_model_find), MP_ROM_PTR(&tti_model_find_obj)},
     {MP_ROM_QSTR(MP_QSTR_build), MP_ROM_PTR(&tti_build_obj)},

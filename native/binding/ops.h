@@ -37,6 +37,8 @@ TTI_DECLARE_OP(embed);
 TTI_DECLARE_OP(quantize_latent);
 TTI_DECLARE_OP(crc32);
 TTI_DECLARE_OP(model_check);
+TTI_DECLARE_OP(model_head_bytes);
+TTI_DECLARE_OP(model_check_head);
 TTI_DECLARE_OP(model_verify);
 TTI_DECLARE_OP(model_find);
 

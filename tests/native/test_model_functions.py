@@ -58,7 +58,8 @@ def _is_damaged(case: Case) -> bool:
 def _calls(model: bytes, align: int, name: str) -> list[Case]:
     file = Buffer(model, align=align)
     find = Case("model_find", (file, Expression(repr(name))))
-    return [Case("model_check", (file,)), Case("model_verify", (file,)), find]
+    head = [Case(op, (file, len(model))) for op in ("model_head_bytes", "model_check_head")]
+    return [Case("model_check", (file,)), Case("model_verify", (file,)), *head, find]
 
 
 def test_good_file(golden: bytes, tmp_path: Path, run_mpy: Callable[..., Any]) -> None:
@@ -79,6 +80,20 @@ def test_damaged_files(golden: bytes, tmp_path: Path, run_mpy: Callable[..., Any
     _compare(cases, tmp_path, run_mpy)
 
 
+def test_the_head_of_a_file_that_stays_outside(
+    golden: bytes, tmp_path: Path, run_mpy: Callable[..., Any]
+) -> None:
+    size = len(golden)
+    cases = [Case("model_head_bytes", (Buffer(golden[:64]), size))]
+    head = eval(_outcome(cases[0])[1])
+    assert 64 < head < size
+    for n in (head, head - 1, 65, 64, 63, 0):
+        for file_bytes in (size, size - 1, size + 1, 0):
+            cases.append(Case("model_check_head", (Buffer(golden[:n]), file_bytes)))
+    assert sum(_outcome(case)[0] is None for case in cases) == 2
+    _compare(cases, tmp_path, run_mpy)
+
+
 def test_look_up_survives_a_hostile_directory(
     golden: bytes, tmp_path: Path, run_mpy: Callable[..., Any]
 ) -> None:
@@ -95,8 +110,9 @@ def test_look_up_survives_a_hostile_directory(
     cases += _calls(bytes(header) + golden[HEADER:], 0, name)
     answers = firmware_cases.run(cases, tmp_path, run_mpy)
     assert all(a.error is None or a.error[0] == "ValueError" for a in answers)
-    assert [a.error for a in answers[-3:]] == [_outcome(case)[0] for case in cases[-3:]]
-    assert all(error is not None for error in (a.error for a in answers[-3:]))
+    assert [a.error for a in answers[-5:]] == [_outcome(case)[0] for case in cases[-5:]]
+    # The head's size is what the header says; that the head is not that long is found later.
+    assert [a.error is None for a in answers[-5:]] == [False, False, True, False, False]
 
 
 def test_wrong_types(golden: bytes, tmp_path: Path, run_mpy: Callable[..., Any]) -> None:
@@ -105,6 +121,8 @@ def test_wrong_types(golden: bytes, tmp_path: Path, run_mpy: Callable[..., Any])
     cases += [Case("model_find", (Expression("None"), Expression("'a'")))]
     cases += [Case("crc32", (Expression(s), Buffer(b"abc"))) for s in ("1.5", "None", "-1")]
     cases += [Case("crc32", (0, Expression("7")))]
+    for op in ("model_head_bytes", "model_check_head"):
+        cases += [Case(op, (Buffer(golden), Expression(s))) for s in ("1.5", "None", "-1")]
     answers = firmware_cases.run(cases, tmp_path, run_mpy)
     for case, answer in zip(cases, answers, strict=True):
         wanted = _outcome(case)[0]

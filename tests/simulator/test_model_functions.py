@@ -33,6 +33,16 @@ def test_check_names_the_metadata(model):
     assert crc == zlib.crc32(model[data:])
 
 
+def test_the_head_alone_tells_as_much_as_the_file(model):
+    size = ops.model_head_bytes(model[:64], len(model))
+    offset, length, crc, data, data_crc = ops.model_check_head(model[:size], len(model))
+    assert (offset, length, data_crc) == ops.model_check(model)
+    assert offset == size
+    assert crc == zlib.crc32(model[offset:data])
+    with pytest.raises(ValueError, match="copy it again"):
+        ops.model_check_head(model[: size - 1], len(model))
+
+
 def test_verify_accepts_a_good_file(model):
     assert ops.model_verify(memoryview(model)) is None
 

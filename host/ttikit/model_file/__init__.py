@@ -5,7 +5,7 @@ The format is written down in docs/model-file.md. Boards read it by native/core/
 
 from ttikit.model_file.compare import Comparison, MetadataChange, TensorChange, compare_models
 from ttikit.model_file.format import Entry, ModelFileError, Status, Tensor
-from ttikit.model_file.reader import ModelFile, read_model
+from ttikit.model_file.reader import ModelFile, head_bytes, read_head, read_model
 from ttikit.model_file.writer import encode_model, write_model
 
 __all__ = [
@@ -19,6 +19,8 @@ __all__ = [
     "TensorChange",
     "compare_models",
     "encode_model",
+    "head_bytes",
+    "read_head",
     "read_model",
     "write_model",
 ]

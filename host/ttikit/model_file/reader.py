@@ -75,17 +75,39 @@ def _read_bytes(path: str) -> bytes:
 
 
 def _check_structure(raw: bytes) -> tuple[Header, tuple[Entry, ...]]:
-    header = _check_header(raw)
-    directory = raw[header.directory_offset : header.metadata_offset]
-    if zlib.crc32(directory) != header.directory_crc:
-        raise ModelFileError(Status.DIRECTORY_CRC)
-    entries = tuple(_unpack_entry(*fields) for fields in f.ENTRY_STRUCT.iter_unpack(directory))
-    _check_entries(header, entries)
+    header, entries = read_head(raw, len(raw))
     _check_metadata_bytes(raw, header)
     return header, entries
 
 
-def _check_header(raw: bytes) -> Header:
+def read_head(head: bytes, file_bytes: int) -> tuple[Header, tuple[Entry, ...]]:
+    """Check header and directory, with which ``head`` begins, of a file of ``file_bytes``.
+
+    Raises ModelFileError; metadata and data are not looked at.
+    """
+    header = _check_header(head, file_bytes)
+    if len(head) < header.metadata_offset:
+        raise ModelFileError(Status.TOO_SHORT)
+    directory = head[header.directory_offset : header.metadata_offset]
+    if zlib.crc32(directory) != header.directory_crc:
+        raise ModelFileError(Status.DIRECTORY_CRC)
+    entries = tuple(_unpack_entry(*fields) for fields in f.ENTRY_STRUCT.iter_unpack(directory))
+    _check_entries(header, entries)
+    return header, entries
+
+
+def head_bytes(header: bytes, file_bytes: int) -> int:
+    """Bytes of header and directory, from the first 64 bytes of a file of ``file_bytes``.
+
+    Raises ModelFileError if those are not a header.
+    """
+    count = _check_signature(header).tensor_count
+    if not 1 <= count <= f.MAX_TENSORS:
+        _check_header(header, file_bytes)  # says what is wrong
+    return f.HEADER_BYTES + count * f.ENTRY_BYTES
+
+
+def _check_signature(raw: bytes) -> Header:
     if len(raw) < f.HEADER_BYTES:
         raise ModelFileError(Status.TOO_SHORT)
     magic, version, *numbers = f.HEADER_STRUCT.unpack_from(raw)
@@ -99,8 +121,13 @@ def _check_header(raw: bytes) -> Header:
     header = Header(*numbers)
     if header.reserved != 0:
         raise ModelFileError(Status.RESERVED)
-    if len(raw) != header.file_bytes:
-        short = len(raw) < header.file_bytes
+    return header
+
+
+def _check_header(raw: bytes, file_bytes: int) -> Header:
+    header = _check_signature(raw)
+    if file_bytes != header.file_bytes:
+        short = file_bytes < header.file_bytes
         raise ModelFileError(Status.TRUNCATED if short else Status.TRAILING)
     if not 1 <= header.tensor_count <= f.MAX_TENSORS:
         raise ModelFileError(Status.COUNT)

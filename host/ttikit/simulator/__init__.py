@@ -9,7 +9,15 @@ very graphs of the boards run on a PC.
 from ttikit.simulator.conv import conv3x3_s8
 from ttikit.simulator.elementary import exp, gelu, log, rne, rsqrt, silu, sincos, sqrt
 from ttikit.simulator.installer import install
-from ttikit.simulator.model import build, crc32, model_check, model_find, model_verify
+from ttikit.simulator.model import (
+    build,
+    crc32,
+    model_check,
+    model_check_head,
+    model_find,
+    model_head_bytes,
+    model_verify,
+)
 from ttikit.simulator.products import (
     attention_scores,
     attention_values,
@@ -48,7 +56,9 @@ __all__ = [
     "log",
     "mean_rows",
     "model_check",
+    "model_check_head",
     "model_find",
+    "model_head_bytes",
     "model_verify",
     "noise",
     "quantize_cols_t",

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ttikit.model_file import ModelFile, ModelFileError, format, read_model
+from ttikit.model_file import (
+    ModelFile,
+    ModelFileError,
+    format,
+    head_bytes,
+    read_head,
+    read_model,
+)
 from ttikit.simulator.arguments import Arguments
 
 Found = tuple[int, int, int, tuple[int, ...], int]
@@ -41,6 +48,42 @@ def model_check(buf: Any) -> tuple[int, int, int]:
     """
     header = _open("model_check", buf).header
     return header.metadata_offset, header.metadata_bytes, header.data_crc
+
+
+def model_head_bytes(header: Any, file_bytes: int) -> int:
+    """Return the bytes of header and directory, from the first 64 of a file of `file_bytes`.
+
+    Raises as `model_check`.
+    """
+    check = Arguments("model_head_bytes")
+    data = check.all("header", header, np.uint8)
+    size = check.integer("file_bytes", file_bytes, 0, 0xFFFFFFFF)
+    try:
+        return head_bytes(data.tobytes(), size)
+    except ModelFileError as error:
+        raise ValueError(str(error)) from None
+
+
+def model_check_head(head: Any, file_bytes: int) -> tuple[int, int, int, int, int]:
+    """Check header and directory, with which `head` begins, of a file of `file_bytes`.
+
+    Returns (metadata offset, metadata bytes, CRC of those and the padding after them, data
+    offset, CRC of the data); raises as `model_check`.
+    """
+    check = Arguments("model_check_head")
+    data = check.all("head", head, np.uint8)
+    size = check.integer("file_bytes", file_bytes, 0, 0xFFFFFFFF)
+    try:
+        header, _ = read_head(data.tobytes(), size)
+    except ModelFileError as error:
+        raise ValueError(str(error)) from None
+    return (
+        header.metadata_offset,
+        header.metadata_bytes,
+        header.metadata_crc,
+        header.data_offset,
+        header.data_crc,
+    )
 
 
 def model_verify(buf: Any) -> None:
