@@ -40,13 +40,30 @@ def load(model=None, cache=None):
     return _pipeline
 
 
-def _find_model():
+def memory():
+    """Print how much memory a picture takes and how much is free, and what is short. Nothing is
+    loaded for it."""
+    from .budget import report
+
+    path = _wanted[0] if isinstance(_wanted[0], str) else _first_model()
+    for line in report(path, _pipeline):
+        print(line)
+
+
+def _first_model():
     for path in MODEL_PATHS:
         try:
             os.stat(path)
             return path
         except OSError:
             pass
+    return None
+
+
+def _find_model():
+    path = _first_model()
+    if path is not None:
+        return path
     raise OSError(
         "no model found: give its path to tti.load() or --model, or copy faces.tti to the board"
     )

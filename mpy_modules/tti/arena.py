@@ -4,12 +4,13 @@
 # comes in pieces: the arena is a few parts, and every buffer lies inside one of them.
 
 ALIGN = 16  # vector loads of the ESP32-S3
-PART_LIMITS = (
-    229376,
-    49152,
-    49152,
-    49152,
-)  # bytes; the largest free blocks of an ESP32-S3 under MicroPython
+# Bytes, at most, of the parts. The first choice is the largest free blocks of an ESP32-S3 under
+# MicroPython; the others are for a heap that is in pieces already.
+CHOICES = (
+    (229376, 49152, 49152, 49152),
+    (106496, 73728, 49152),
+    (61440, 57344, 57344, 57344),
+)
 
 
 class Buffers:
@@ -31,7 +32,7 @@ def _place(graph, buffers, used, limits):
     return placed
 
 
-def plan(graphs, limits=PART_LIMITS):
+def plan(graphs, limits=CHOICES[0]):
     """Place the buffers of each graph.
 
     graphs: {graph: [(name, bytes), ...]}; those of the graph "shared" keep their bytes while the
@@ -50,18 +51,34 @@ def plan(graphs, limits=PART_LIMITS):
 
 class Arena:
     """Memory for the graphs {graph: [(name, bytes), ...]}; `arena.views[graph]` has the buffers as
-    attributes."""
+    attributes.
 
-    def __init__(self, graphs, limits=PART_LIMITS):
-        sizes, placed = plan(graphs, limits)
-        self.parts = [bytearray(size) for size in sizes]
-        self.placed = placed
+    limits: the most bytes of each part, or None to try CHOICES. Raises MemoryError."""
+
+    def __init__(self, graphs, limits=None):
+        for choice in CHOICES if limits is None else (limits,):
+            sizes, self.placed = plan(graphs, choice)
+            self.parts = _allocate(sizes)
+            if self.parts:
+                break
+        else:
+            raise MemoryError(
+                "not enough memory for a picture: %d bytes are needed, tti.memory() tells more"
+                % sum(plan(graphs)[0])
+            )
         self.views = {}
-        for graph in placed:
+        for graph in self.placed:
             views = self.views[graph] = Buffers()
-            for name, part, offset, size in placed[graph]:
+            for name, part, offset, size in self.placed[graph]:
                 setattr(views, name, memoryview(self.parts[part])[offset : offset + size])
 
     def size(self):
         """Bytes in all parts together."""
         return sum([len(part) for part in self.parts])
+
+
+def _allocate(sizes):
+    try:
+        return [bytearray(size) for size in sizes]
+    except MemoryError:
+        return None

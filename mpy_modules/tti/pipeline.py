@@ -3,7 +3,7 @@
 import _tti as ops
 
 from . import checks, samplers
-from .arena import PART_LIMITS, Arena
+from .arena import Arena
 from .decoder import SIZE, Decoder
 from .dit import VALUES, DiT
 from .text_encoder import DIM, OUT, TextEncoder
@@ -11,15 +11,26 @@ from .tokenizer import MAX_TOKENS, Tokenizer
 
 PICTURE_BYTES = SIZE * SIZE * 3
 MAX_STEPS = 100
+STRIPE = 16  # rows of the decoder's last stage at a time
+
+
+def buffers(text_encoder, dit, decoder):
+    """{graph: [(name, bytes), ...]} of a whole picture; those of "shared" outlive the others."""
+    return {
+        "shared": [("latent", VALUES * 4), ("text", OUT * 4)],
+        "text": text_encoder.buffers(),
+        "dit": dit.buffers(),
+        "decoder": decoder.buffers(),
+    }
 
 
 class Pipeline:
     """Draws pictures with one model. One picture at a time: a new one ends an unfinished one.
 
     weights: a provider such as `weights.Weights`; stripe: rows that the decoder computes at a time
-    in its last stage; limits: the most bytes of each part of the arena."""
+    in its last stage; limits: the most bytes of each part of the arena (default: what fits)."""
 
-    def __init__(self, weights, stripe=16, limits=PART_LIMITS):
+    def __init__(self, weights, stripe=STRIPE, limits=None):
         checks.model(weights, DIM, OUT)
         meta = weights.metadata
         self.weights = weights
@@ -27,21 +38,9 @@ class Pipeline:
         self.text_encoder = TextEncoder(weights, meta["text"]["depth"])
         self.dit = DiT(weights, meta["dit"]["depth"])
         self.decoder = Decoder(weights, stripe)
-        self.arena = Arena(
-            {
-                "shared": self.shared(),
-                "text": self.text_encoder.buffers(),
-                "dit": self.dit.buffers(),
-                "decoder": self.decoder.buffers(),
-            },
-            limits,
-        )
+        self.arena = Arena(buffers(self.text_encoder, self.dit, self.decoder), limits)
         self.notes = []  # sentences about the last prompt
         self._run = 0
-
-    def shared(self):
-        """[(name, bytes)] of the buffers that outlive a graph."""
-        return [("latent", VALUES * 4), ("text", OUT * 4)]
 
     def stages(self, prompt, out, seed=0, steps=8, guidance=3):
         """Draw `prompt` into `out` (12,288 bytes, RGB rows); a generator of (stage, buffer) as the

@@ -172,7 +172,7 @@ def load(path, cache=None):
     is too small for it or `cache` (bytes) is given, piece by piece.
 
     Raises OSError, MemoryError or ValueError, one sentence each."""
-    file = _open(path)
+    file = open_model(path)
     keep = False
     try:
         weights = None if cache else _whole(file)
@@ -191,7 +191,8 @@ def load(path, cache=None):
             file.close()
 
 
-def _open(path):
+def open_model(path):
+    """Return the file at `path`, open for reading; raises TypeError or OSError, one sentence."""
     if not isinstance(path, str):
         raise TypeError("a model is named by its path, such as tti.load('/faces.tti')")
     try:
