@@ -2,28 +2,32 @@
 // says what they compute, and ttikit.simulator offers the same functions on a PC.
 #include "ops.h"
 
+#include "editor.h"
+
 #include "py/objtuple.h"
 #include "py/runtime.h"
 
-// Which implementation each replaceable kernel has in this build: dict(_tti.build()).
+// Which implementation each replaceable part has in this build: dict(_tti.build()).
 #define BACKEND(name, backend)                                                                    \
-    static const mp_rom_obj_tuple_t backend_##name = {                                            \
+    static const mp_rom_obj_tuple_t name##_##backend = {                                          \
         {&mp_type_tuple}, 2, {MP_ROM_QSTR(MP_QSTR_##name), MP_ROM_QSTR(MP_QSTR_##backend)}}
 
 BACKEND(gemm_s8, ref);
 BACKEND(attention, ref);
 BACKEND(conv3x3_s8, ref);
-
-static const mp_rom_obj_tuple_t backends = {{&mp_type_tuple},
-                                            3,
-                                            {MP_ROM_PTR(&backend_gemm_s8),
-                                             MP_ROM_PTR(&backend_attention),
-                                             MP_ROM_PTR(&backend_conv3x3_s8)}};
+BACKEND(readline, tti);
+BACKEND(readline, stock);
 
 static mp_obj_t op_build(size_t n_args, const mp_obj_t *args) {
     (void)n_args;
     (void)args;
-    return MP_OBJ_FROM_PTR(&backends);
+    const mp_obj_t backends[] = {
+        MP_OBJ_FROM_PTR(&gemm_s8_ref),
+        MP_OBJ_FROM_PTR(&attention_ref),
+        MP_OBJ_FROM_PTR(&conv3x3_s8_ref),
+        MP_OBJ_FROM_PTR(tti_readline_is_linked() ? &readline_tti : &readline_stock),
+    };
+    return mp_obj_new_tuple(MP_ARRAY_SIZE(backends), backends);
 }
 TTI_DEFINE_OP(build, 0);
 

@@ -142,8 +142,13 @@ def test_crc32(tmp_path: Path, run_mpy: Callable[..., Any]) -> None:
     _compare(cases, tmp_path, run_mpy)
 
 
-def test_build_names_a_backend_per_kernel(run_mpy: Callable[..., Any]) -> None:
+def test_build_names_an_implementation_per_part(run_mpy: Callable[..., Any]) -> None:
     done = run_mpy("import _tti; print(sorted(dict(_tti.build()).items()))")
     assert done.stdout.strip() == str(
-        [("attention", "ref"), ("conv3x3_s8", "ref"), ("gemm_s8", "ref")]
+        [
+            ("attention", "ref"),
+            ("conv3x3_s8", "ref"),
+            ("gemm_s8", "ref"),
+            ("readline", "tti"),
+        ]
     )
