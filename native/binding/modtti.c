@@ -1,6 +1,7 @@
 // Module `_tti`: the ops of tti for MicroPython. docs/ops.md describes them, docs/arithmetic.md
 // says what they compute, and ttikit.simulator offers the same functions on a PC.
 #include "ops.h"
+#include "target.h"
 
 #include "editor.h"
 
@@ -12,7 +13,13 @@
     static const mp_rom_obj_tuple_t name##_##backend = {                                          \
         {&mp_type_tuple}, 2, {MP_ROM_QSTR(MP_QSTR_##name), MP_ROM_QSTR(MP_QSTR_##backend)}}
 
+#ifdef TTI_M33
+BACKEND(gemm_s8, m33);
+#define gemm_s8_used gemm_s8_m33
+#else
 BACKEND(gemm_s8, ref);
+#define gemm_s8_used gemm_s8_ref
+#endif
 BACKEND(attention, ref);
 BACKEND(conv3x3_s8, ref);
 BACKEND(readline, tti);
@@ -22,7 +29,7 @@ static mp_obj_t op_build(size_t n_args, const mp_obj_t *args) {
     (void)n_args;
     (void)args;
     const mp_obj_t backends[] = {
-        MP_OBJ_FROM_PTR(&gemm_s8_ref),
+        MP_OBJ_FROM_PTR(&gemm_s8_used),
         MP_OBJ_FROM_PTR(&attention_ref),
         MP_OBJ_FROM_PTR(&conv3x3_s8_ref),
         MP_OBJ_FROM_PTR(tti_readline_is_linked() ? &readline_tti : &readline_stock),

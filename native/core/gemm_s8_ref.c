@@ -2,7 +2,7 @@
 // x s8[t][k], w s8[o][k] at any address, any t, o >= 1, 1 <= k <= 65536 (accumulators:
 // dot_tile.h), no over-read. The weights are read once for every TTI_TILE_ROWS rows of x.
 #include "dot_tile.h"
-#include "tti_kernels.h"
+#include "reference.h"
 
 typedef struct {
     const float *sw;
@@ -52,14 +52,15 @@ static void product(float *out, const int8_t *x, const float *sx, const int8_t *
     }
 }
 
-void tti_gemm_s8(float *out, const int8_t *x, const float *sx, const int8_t *w, const float *sw,
-                 const float *bias, int t, int o, int k) {
+void TTI_REF(gemm_s8)(float *out, const int8_t *x, const float *sx, const int8_t *w,
+                      const float *sw, const float *bias, int t, int o, int k) {
     columns_t c = {sw, bias, NULL, o};
     product(out, x, sx, w, &c, t, k);
 }
 
-void tti_gemm_s8_add(float *res, const float *gate, const int8_t *x, const float *sx,
-                     const int8_t *w, const float *sw, const float *bias, int t, int o, int k) {
+void TTI_REF(gemm_s8_add)(float *res, const float *gate, const int8_t *x, const float *sx,
+                          const int8_t *w, const float *sw, const float *bias, int t, int o,
+                          int k) {
     columns_t c = {sw, bias, gate, o};
     product(res, x, sx, w, &c, t, k);
 }

@@ -73,7 +73,10 @@ class Kernels:
 
     def call(self, case: Case, args: Sequence[Number], sizes: Sequence[int]) -> None:
         """Run one case; `sizes` are the lengths of its buffers, 0 for the other arguments."""
-        self.functions[case.op](*_converted(case.op, args, sizes))
+        arguments = converted(case.op, args, sizes)
+        self.functions[case.op](
+            *(ctypes.byref(a) if isinstance(a, ctypes.Structure) else a for a in arguments)
+        )
 
     def philox(self, counter: Sequence[int], key: Sequence[int]) -> list[int]:
         """Four words of the generator."""
@@ -82,22 +85,13 @@ class Kernels:
         return list(out)
 
 
-def _converted(op: str, args: Sequence[Number], sizes: Sequence[int]) -> list[Any]:
-    """The arguments in C's form: the binding does the same."""
+def converted(op: str, args: Sequence[Number], sizes: Sequence[int]) -> list[Any]:
+    """The arguments in C's form, a structure for its address: the binding does the same."""
     if op in ("attention_scores", "attention_values"):
-        return [*args[:5], ctypes.addressof(_keep(Attention(*args[5:])))]
+        return [*args[:5], Attention(*args[5:])]
     if op == "conv3x3_s8":
         width, cin = args[9:11]
         kpad = -(-9 * (cin or 0) // 16) * 16
         pixels = min(sizes[7] // kpad, width or 0)
-        return [*args[:8], pixels, ctypes.addressof(_keep(Conv(*args[8:])))]
+        return [*args[:8], pixels, Conv(*args[8:])]
     return list(args)
-
-
-_kept: list[ctypes.Structure] = []
-
-
-def _keep(structure: ctypes.Structure) -> ctypes.Structure:
-    """Keep the last structure alive until the next call."""
-    _kept[:] = [structure]
-    return structure

@@ -15,7 +15,7 @@ from kernel_library import SIGNATURES, Kernels
 
 
 def test_kernels_equal_numpy(native_build: Path) -> None:
-    counts = sweep.run(native_build / "libtti.so", sweep.GuardedMemory)
+    counts = sweep.run(Kernels(native_build / "libtti.so"), sweep.GuardedMemory)
     print(f"{counts.total()} kernel cases: {dict(counts)}")
     assert counts.total() >= sweep.MINIMUM
     assert set(counts) == set(SIGNATURES)

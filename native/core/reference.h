@@ -1,0 +1,18 @@
+// Names of the references of the ops that a chip's kernels may replace (target.h).
+#ifndef TTI_REFERENCE_H
+#define TTI_REFERENCE_H
+
+#include "target.h"
+#include "tti_kernels.h"
+
+#ifdef TTI_M33
+#define TTI_REF(op) tti_ref_##op
+extern __typeof__(tti_gemm_s8) tti_ref_gemm_s8;
+extern __typeof__(tti_gemm_s8_add) tti_ref_gemm_s8_add;
+#else
+#define TTI_REF(op)         tti_##op
+#define tti_ref_gemm_s8     tti_gemm_s8
+#define tti_ref_gemm_s8_add tti_gemm_s8_add
+#endif
+
+#endif

@@ -1,0 +1,27 @@
+// Which kernels a build has. Each op has a portable reference; a chip may replace some of them by
+// faster ones that give the same bytes. The public name, tti_<op>, is the fastest; the reference
+// of a replaced op stays linked as tti_ref_<op>, and where nothing is replaced that is the same
+// name.
+#ifndef TTI_TARGET_H
+#define TTI_TARGET_H
+
+// Cortex-M33 and its like: Thumb-2 with the DSP instructions and a float32 unit. TTI_PORTABLE
+// leaves them out.
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARM_FP) &&                     \
+    !defined(TTI_PORTABLE)
+#if (__ARM_FP & 4) != 0
+#define TTI_M33 1
+#endif
+#endif
+
+// A board may place the inner loops in RAM, for example -DTTI_HOT_SECTION=.time_critical.tti; in
+// flash they would compete with the weights for the cache.
+#ifdef TTI_HOT_SECTION
+#define TTI_STRING_(x) #x
+#define TTI_STRING(x)  TTI_STRING_(x)
+#define TTI_HOT        __attribute__((section(TTI_STRING(TTI_HOT_SECTION))))
+#else
+#define TTI_HOT
+#endif
+
+#endif

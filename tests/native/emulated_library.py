@@ -1,0 +1,54 @@
+"""The C kernels on an emulated Cortex-M33, out of any ELF file that has them."""
+
+import ctypes
+from collections.abc import Sequence
+
+from kernel_library import Number, converted
+from native_cases import Buffer, Case
+from ttikit.emulator import CortexM33
+
+
+class EmulatedKernels:
+    """Calls `<prefix><op>`, or `tti_<op>` where the file has no such name.
+
+    Buffers are given as addresses of the machine.
+    """
+
+    def __init__(self, machine: CortexM33, prefix: str = "tti_"):
+        self.machine = machine
+        self.prefix = prefix
+
+    def call(self, case: Case, args: Sequence[Number], sizes: Sequence[int]) -> None:
+        """Run one case; `sizes` are the lengths of its buffers, 0 for the other arguments."""
+        machine, name = self.machine, self.prefix + case.op
+        arguments = [
+            machine.place(bytes(a)) if isinstance(a, ctypes.Structure) else a or 0
+            for a in converted(case.op, args, sizes)
+        ]
+        machine.call(name if name in machine.image.symbols else f"tti_{case.op}", *arguments)
+
+
+class EmulatedMemory:
+    """The machine's memory: known bytes around each buffer, and nothing around those.
+
+    With `flush` buffers end where their memory ends, so that a read behind one is an error too.
+    """
+
+    def __init__(self, machine: CortexM33, *, flush: bool = False):
+        machine.release()
+        self.machine = machine
+        self.flush = flush
+        self.buffers: list[tuple[int, int]] = []
+
+    def place(self, buffer: Buffer) -> int:
+        address = self.machine.place(buffer.data, buffer.align, flush=self.flush)
+        self.buffers.append((address, len(buffer.data)))
+        return address
+
+    def contents(self, number: int) -> bytes:
+        return self.machine.read(*self.buffers[number])
+
+    def check_guards(self) -> None:
+        for buffer in self.buffers:
+            if not self.machine.untouched(*buffer):
+                raise AssertionError("a byte outside the buffer was written")
