@@ -1,0 +1,66 @@
+// MicroPython on the emulated board: start, prompt, soft reset, the end.
+#include "cpu.h"
+
+#include <string.h>
+
+#include "py/cstack.h"
+#include "py/gc.h"
+#include "py/mphal.h"
+#include "py/runtime.h"
+#include "shared/readline/readline.h"
+#include "shared/runtime/pyexec.h"
+
+// The linker script's: ends of the Python heap and of the stack.
+extern uint8_t _sheap, _eheap, _sstack, _estack;
+
+// One life between two soft resets: boot.py, main.py, then the prompt until Ctrl-D.
+static void live(void) {
+    pyexec_frozen_module("_boot.py", false);
+    int ret = pyexec_file_if_exists("boot.py");
+    if ((ret & PYEXEC_FORCED_EXIT) != 0) {
+        return;
+    }
+    if (pyexec_mode_kind == PYEXEC_MODE_FRIENDLY_REPL && ret != 0) {
+        ret = pyexec_file_if_exists("main.py");
+        if ((ret & PYEXEC_FORCED_EXIT) != 0) {
+            return;
+        }
+    }
+    do {
+        ret =
+            pyexec_mode_kind == PYEXEC_MODE_RAW_REPL ? pyexec_raw_repl() : pyexec_friendly_repl();
+    } while (ret == 0);
+}
+
+int main(void) {
+    cpu_init();
+    mp_cstack_init_with_top(&_estack, (size_t)(&_estack - &_sstack));
+    gc_init(&_sheap, &_eheap);
+    for (;;) {
+        mp_init();
+        readline_init0();
+        live();
+        mp_hal_stdout_tx_strn("MPY: soft reboot\r\n", 18);
+        gc_sweep_all();
+        mp_deinit();
+    }
+}
+
+uint32_t board_random_u32(void) {
+    uint32_t value = cpu_ticks();
+    cpu_host_random(&value, sizeof(value));
+    return value;
+}
+
+_Noreturn void board_stop(const char *why) {
+    cpu_console_write("\r\n", 2);
+    cpu_console_write(why, strlen(why));
+    cpu_console_write("\r\n", 2);
+    cpu_host_error(why);
+    cpu_host_exit(BOARD_STOPPED);
+}
+
+void nlr_jump_fail(void *val) {
+    (void)val;
+    board_stop("board stopped: an exception that nothing catches");
+}
