@@ -25,8 +25,9 @@ def export(
     """Quantise a trained model into a .tti file; the same input gives the same bytes."""
     from ttikit.export.build import metadata, model
     from ttikit.export.half import write_half
+    from ttikit.export.probe import probe
     from ttikit.export.run import calibrated, check_distilled, describe
-    from ttikit.model_file import write_model
+    from ttikit.model_file import encode_model, write_model
     from ttikit.training.loop import prepare_cpu
 
     prepare_cpu(threads)
@@ -36,5 +37,7 @@ def export(
         autoencoder = write_half(autoencoder, half / "autoencoder.safetensors")
     parts = calibrated(diffusion, autoencoder, percentile)
     tensors = model(parts.state, parts.decoder, parts.scales, parts.latent)
-    size = write_model(out, tensors, metadata(parts.state, parts.forms, describe(parts)))
+    known = metadata(parts.state, parts.forms, describe(parts))
+    known["probe"] = probe(encode_model(tensors, known), parts.forms)
+    size = write_model(out, tensors, known)
     print(f"{out}: {len(tensors)} tensors, {size:,} bytes")
