@@ -50,6 +50,16 @@ def memory():
         print(line)
 
 
+def selftest():
+    """Check the model file and every stage of a picture against the record in the model file.
+
+    Prints what it finds, naming the first stage that differs; returns True if all is well. Raises
+    as `load`, and ValueError if the model file has no record."""
+    from . import probe
+
+    return probe.run(load(), sys.stdout.write)
+
+
 def _first_model():
     for path in MODEL_PATHS:
         try:
