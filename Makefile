@@ -75,6 +75,20 @@ run: firmware ## draw the face that PROMPT describes; OUT names a PNG to write
 repl: firmware ## start MicroPython with tti in it; Ctrl-D leaves
 	@$(FIRMWARE)
 
+# The board that QEMU emulates has its own firmware, built by its own rules. MODEL becomes its
+# /rom/faces.tti; its files are kept in BUILD.
+EMULATED_FIRMWARE := $(BUILD)/firmware-qemu_m33/firmware.elf
+
+.PHONY: emulated-firmware
+emulated-firmware:
+	@$(if $(MPY_FETCHED),unset MPY_DIR;) $(MAKE) --no-print-directory firmware BOARD=QEMU_M33 \
+		BUILD='$(BUILD)' JOBS=$(JOBS) $(if $(V),V=$(V))
+
+.PHONY: board
+board: $(VENV)/installed emulated-firmware ## start an emulated board with 520 KB for mpremote; Ctrl-C ends it
+	@$(VENV)/bin/ttikit board emulate --firmware $(EMULATED_FIRMWARE) --model "$$MODEL" \
+		--flash $(BUILD)/board-flash.img
+
 .PHONY: venv
 venv: $(VENV)/installed ## install ttikit with everything it can do into .venv
 
@@ -86,7 +100,7 @@ $(VENV)/installed: pyproject.toml
 	@touch $@
 
 C_FILES = $(shell find native tests board_configs -name '*.[ch]' | sort)
-PYTHON_SCRIPTS := board_configs/fetch_micropython
+PYTHON_SCRIPTS := board_configs/fetch
 
 .PHONY: lint
 lint: $(VENV)/installed ## check style, types and spelling
@@ -103,14 +117,15 @@ format: $(VENV)/installed ## rewrite sources in the project's style
 	$(VENV)/bin/clang-format -i $(C_FILES)
 
 # One thread each: results are repeatable, and tests do not fight over the cores.
-PYTEST = OMP_NUM_THREADS=1 TTI_FIRMWARE=$(FIRMWARE) $(VENV)/bin/python -m pytest
+PYTEST = OMP_NUM_THREADS=1 TTI_FIRMWARE=$(FIRMWARE) TTI_BOARD_FIRMWARE=$(EMULATED_FIRMWARE) \
+	$(VENV)/bin/python -m pytest
 
 .PHONY: test
-test: $(VENV)/installed firmware lint ## lint, then all tests but the long ones
+test: $(VENV)/installed firmware emulated-firmware lint ## lint, then all tests but the long ones
 	$(PYTEST) -m 'not long' $(TESTS)
 
 .PHONY: test-long
-test-long: $(VENV)/installed firmware ## the tests that take minutes
+test-long: $(VENV)/installed firmware emulated-firmware ## the tests that take minutes
 	$(PYTEST) -m long $(TESTS)
 
 .PHONY: bench

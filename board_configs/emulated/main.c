@@ -53,14 +53,15 @@ uint32_t board_random_u32(void) {
 }
 
 _Noreturn void board_stop(const char *why) {
-    cpu_console_write("\r\n", 2);
-    cpu_console_write(why, strlen(why));
-    cpu_console_write("\r\n", 2);
+    const char *const parts[] = {"\r\nboard stopped: ", why, "\r\n"};
+    for (size_t i = 0; i < MP_ARRAY_SIZE(parts); i++) {
+        cpu_console_write(parts[i], strlen(parts[i]));
+    }
     cpu_host_error(why);
     cpu_host_exit(BOARD_STOPPED);
 }
 
 void nlr_jump_fail(void *val) {
     (void)val;
-    board_stop("board stopped: an exception that nothing catches");
+    board_stop("an exception that nothing catches");
 }

@@ -27,7 +27,7 @@ __attribute__((used)) static void start(void) {
         *to++ = 0;
     }
     main();
-    board_stop("board stopped: main() has ended");
+    board_stop("main() has ended");
 }
 
 // The stack limit makes a stack that grows into the heap a fault.
@@ -53,7 +53,7 @@ static int append_address(char *text, size_t size, uint32_t cfsr) {
 __attribute__((used)) static void fault(const frame_t *frame) {
     static char text[160];
     uint32_t cfsr = SCB_CFSR;
-    int n = snprintf(text, sizeof(text), "board stopped: %s, cfsr 0x%08x hfsr 0x%08x",
+    int n = snprintf(text, sizeof(text), "%s, cfsr 0x%08x hfsr 0x%08x",
                      (cfsr & CFSR_STACK_LIMIT) != 0 ? "stack overflow" : "hard fault",
                      (unsigned)cfsr, (unsigned)SCB_HFSR);
     n += append_address(text + n, sizeof(text) - (size_t)n, cfsr);
@@ -75,7 +75,7 @@ __attribute__((naked)) static void Fault_Handler(void) {
 }
 
 static void Unexpected_Handler(void) {
-    board_stop("board stopped: an interrupt that nothing handles");
+    board_stop("an interrupt that nothing handles");
 }
 
 const void *const vectors[] __attribute__((section(".vectors"), used)) = {

@@ -39,6 +39,7 @@ SUBCOMMANDS = {
     ),
     "model": Subcommand("ttikit.model_file.cli", "app", "Show, verify and compare .tti files."),
     "bench": Subcommand("ttikit.bench.cli", "bench", "Measure time and memory on this PC."),
+    "board": Subcommand("ttikit.board.cli", "app", "Run and use boards."),
     "simulate": Subcommand(
         "ttikit.simulator.cli", "simulate", "Draw on this PC what a board would draw."
     ),

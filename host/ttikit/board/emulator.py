@@ -1,0 +1,175 @@
+"""A board that QEMU emulates: it runs our firmware, and its console is a pseudo-terminal.
+
+with EmulatedBoard(M33, firmware, flash) as board:
+    print(board.port)           # such as /dev/pts/3: `mpremote connect /dev/pts/3`
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from ttikit.board.flash import FLASH_BYTES, open_flash
+from ttikit.errors import TtiError
+
+START_SECONDS = 30.0
+END_SECONDS = 5.0
+STOPPED = 99  # QEMU's exit status when the firmware found a fault; board_configs/emulated/cpu.h
+_PORT = re.compile(rb"char device redirected to (\S+)")
+
+
+class BoardError(TtiError):
+    """QEMU could not start, or the board stopped."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A CPU that QEMU emulates: its program and arguments, `{flash}` standing for the flash."""
+
+    program: str
+    package: str
+    arguments: tuple[str, ...]
+
+
+M33 = Machine(
+    "qemu-system-arm",
+    "qemu-system-arm",
+    ("-machine", "mps2-an505,memory-backend=flash"),
+)
+
+
+class EmulatedBoard:
+    """Runs `firmware` (an ELF file) on `machine`, with the file `flash` as its flash.
+
+    `counted` makes the board's clock follow the instructions that it executes, at 64 ns each,
+    instead of the PC's clock: runs are repeatable, and `time.ticks_cpu()` counts 50 ns.
+
+    Use it as a context manager, or call `start` and `stop`. Raises BoardError.
+    """
+
+    def __init__(
+        self, machine: Machine, firmware: Path, flash: Path, counted: bool = False
+    ) -> None:
+        self.machine = machine
+        self.firmware = firmware
+        self.flash = flash
+        self.counted = counted
+        self.port = ""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log: IO[bytes] | None = None
+        self._running = ExitStack()
+
+    def __enter__(self) -> EmulatedBoard:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start QEMU and wait until `port` names its terminal."""
+        for path, what in ((self.firmware, "firmware"), (self.flash, "flash")):
+            if not path.is_file():
+                raise BoardError(f"there is no {what} {path}; run `make board`")
+        with ExitStack() as stack:
+            flash = stack.enter_context(open_flash(self.flash))
+            self._log = stack.enter_context(tempfile.TemporaryFile())
+            self._process = subprocess.Popen(
+                self._command(),
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                pass_fds=[flash.fileno()],  # whoever ends this process: the flash is in use
+                start_new_session=True,  # Ctrl-C in the terminal is for us; stop() ends QEMU
+            )
+            stack.callback(self._end)
+            self._wait_for_port()
+            self._running = stack.pop_all()
+
+    def stop(self) -> None:
+        """End QEMU; the flash file keeps what the board wrote."""
+        self._running.close()
+
+    def check(self) -> None:
+        """Raise BoardError, with QEMU's last words, unless the board is running."""
+        if self._process is None:
+            raise BoardError("the emulated board has not been started")
+        status = self._process.poll()
+        if status is None:
+            return
+        words = self._last_words()
+        if status == STOPPED:
+            raise BoardError(f"the emulated board has stopped: {words}")
+        raise BoardError(f"QEMU has ended with status {status}: {words}")
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until the board stops, then raise as `check` does; return after `seconds`."""
+        if self._process is not None:
+            try:
+                self._process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                return
+        self.check()
+
+    def _command(self) -> list[str]:
+        program = shutil.which(self.machine.program)
+        if program is None:
+            raise BoardError(
+                f"{self.machine.program} is missing; install the package {self.machine.package}"
+            )
+        memory = f"memory-backend-file,id=flash,size={FLASH_BYTES},share=on,mem-path={self.flash}"
+        counted = ["-icount", "shift=6,sleep=off"] if self.counted else []
+        return [
+            program,
+            *self.machine.arguments,
+            *("-object", memory),
+            *("-display", "none", "-monitor", "none", "-serial", "pty"),
+            # The firmware asks the PC for random bytes and the time, and reports a fault.
+            *("-semihosting-config", "enable=on,target=native"),
+            *counted,
+            *("-kernel", str(self.firmware)),
+        ]
+
+    def _wait_for_port(self) -> None:
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
+            found = _PORT.search(self._output())
+            if found:
+                self.port = found[1].decode()
+                return
+            self.check()
+            time.sleep(0.02)
+        raise BoardError(f"QEMU named no terminal within {START_SECONDS:.0f} seconds")
+
+    def _output(self) -> bytes:
+        if self._log is None:
+            return b""
+        self._log.seek(0)
+        return self._log.read()
+
+    def _last_words(self) -> str:
+        lines = [line for line in self._output().splitlines() if not _PORT.match(line)]
+        return b" / ".join(lines[-3:]).decode(errors="replace") or "it said nothing"
+
+    def _end(self) -> None:
+        process, self._process, self._log = self._process, None, None
+        if process is not None:
+            process.terminate()
+            try:
+                process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
