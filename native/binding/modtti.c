@@ -15,12 +15,13 @@
 
 #ifdef TTI_M33
 BACKEND(gemm_s8, m33);
-#define gemm_s8_used gemm_s8_m33
+BACKEND(attention, m33);
+#define FASTEST(name) name##_m33
 #else
 BACKEND(gemm_s8, ref);
-#define gemm_s8_used gemm_s8_ref
-#endif
 BACKEND(attention, ref);
+#define FASTEST(name) name##_ref
+#endif
 BACKEND(conv3x3_s8, ref);
 BACKEND(readline, tti);
 BACKEND(readline, stock);
@@ -29,8 +30,8 @@ static mp_obj_t op_build(size_t n_args, const mp_obj_t *args) {
     (void)n_args;
     (void)args;
     const mp_obj_t backends[] = {
-        MP_OBJ_FROM_PTR(&gemm_s8_used),
-        MP_OBJ_FROM_PTR(&attention_ref),
+        MP_OBJ_FROM_PTR(&FASTEST(gemm_s8)),
+        MP_OBJ_FROM_PTR(&FASTEST(attention)),
         MP_OBJ_FROM_PTR(&conv3x3_s8_ref),
         MP_OBJ_FROM_PTR(tti_readline_is_linked() ? &readline_tti : &readline_stock),
     };

@@ -3,12 +3,12 @@
 // dot products of head_dim or `tokens` terms (dot_tile.h).
 #include "dot_tile.h"
 #include "scalar.h"
-#include "tti_kernels.h"
+#include "reference.h"
 
 #define EXPS 32 // exponentials computed at a time
 
-void tti_attention_scores(float *s, const int8_t *q, const float *sq, const int8_t *k,
-                          const float *sk, const tti_attention_t *a) {
+void TTI_REF(attention_scores)(float *s, const int8_t *q, const float *sq, const int8_t *k,
+                               const float *sk, const tti_attention_t *a) {
     int32_t acc[TTI_TILE_ROWS][TTI_TILE_COLS];
     size_t stride = (size_t)a->heads * (size_t)a->head_dim;
     size_t heads = (size_t)a->heads, head = (size_t)a->head;
@@ -75,8 +75,8 @@ void tti_softmax_s8(int8_t *p, float *inv, const float *s, int rows, int cols, i
     }
 }
 
-void tti_attention_values(float *out, const int8_t *p, const float *inv, const int8_t *vt,
-                          const float *sv, const tti_attention_t *a) {
+void TTI_REF(attention_values)(float *out, const int8_t *p, const float *inv, const int8_t *vt,
+                               const float *sv, const tti_attention_t *a) {
     int32_t acc[TTI_TILE_ROWS][TTI_TILE_COLS];
     size_t tokens = (size_t)a->tokens;
     size_t stride = (size_t)a->heads * (size_t)a->head_dim;

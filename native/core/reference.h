@@ -1,4 +1,4 @@
-// Names of the references of the ops that a chip's kernels may replace (target.h).
+// Names of the references of the ops that a chip's kernels replace (target.h).
 #ifndef TTI_REFERENCE_H
 #define TTI_REFERENCE_H
 
@@ -9,10 +9,14 @@
 #define TTI_REF(op) tti_ref_##op
 extern __typeof__(tti_gemm_s8) tti_ref_gemm_s8;
 extern __typeof__(tti_gemm_s8_add) tti_ref_gemm_s8_add;
+extern __typeof__(tti_attention_scores) tti_ref_attention_scores;
+extern __typeof__(tti_attention_values) tti_ref_attention_values;
 #else
-#define TTI_REF(op)         tti_##op
-#define tti_ref_gemm_s8     tti_gemm_s8
-#define tti_ref_gemm_s8_add tti_gemm_s8_add
+#define TTI_REF(op)              tti_##op
+#define tti_ref_gemm_s8          tti_gemm_s8
+#define tti_ref_gemm_s8_add      tti_gemm_s8_add
+#define tti_ref_attention_scores tti_attention_scores
+#define tti_ref_attention_values tti_attention_values
 #endif
 
 #endif

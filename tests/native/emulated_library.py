@@ -1,11 +1,10 @@
 """The C kernels on an emulated Cortex-M33, out of any ELF file that has them."""
 
-import ctypes
 from collections.abc import Sequence
 
-from kernel_library import Number, converted
 from native_cases import Buffer, Case
-from ttikit.emulator import CortexM33
+from ttikit.emulator import CortexM33, c_arguments
+from ttikit.emulator.arguments import Number
 
 
 class EmulatedKernels:
@@ -22,8 +21,8 @@ class EmulatedKernels:
         """Run one case; `sizes` are the lengths of its buffers, 0 for the other arguments."""
         machine, name = self.machine, self.prefix + case.op
         arguments = [
-            machine.place(bytes(a)) if isinstance(a, ctypes.Structure) else a or 0
-            for a in converted(case.op, args, sizes)
+            machine.place(a) if isinstance(a, bytes) else a or 0
+            for a in c_arguments(case.op, args, sizes)
         ]
         machine.call(name if name in machine.image.symbols else f"tti_{case.op}", *arguments)
 

@@ -3,29 +3,9 @@
 import ctypes
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from native_cases import Case
-
-Number = int | None
-
-
-class Attention(ctypes.Structure):
-    """tti_attention_t; its fields are the op's last arguments."""
-
-    _fields_ = tuple(
-        (name, ctypes.c_int) for name in ("head", "row0", "rows", "tokens", "heads", "head_dim")
-    )
-
-
-class Conv(ctypes.Structure):
-    """tti_conv_t; its fields are the op's last arguments."""
-
-    _fields_ = tuple(
-        (name, ctypes.c_int)
-        for name in ("height", "width", "cin", "cout", "flags", "y0", "y1", "in_y0", "out_y0")
-    )
-
+from ttikit.emulator.arguments import Number, c_arguments
 
 # Kinds of the C parameters: p pointer, i int, n size_t, u uint32_t.
 SIGNATURES = {
@@ -73,25 +53,10 @@ class Kernels:
 
     def call(self, case: Case, args: Sequence[Number], sizes: Sequence[int]) -> None:
         """Run one case; `sizes` are the lengths of its buffers, 0 for the other arguments."""
-        arguments = converted(case.op, args, sizes)
-        self.functions[case.op](
-            *(ctypes.byref(a) if isinstance(a, ctypes.Structure) else a for a in arguments)
-        )
+        self.functions[case.op](*c_arguments(case.op, args, sizes))
 
     def philox(self, counter: Sequence[int], key: Sequence[int]) -> list[int]:
         """Four words of the generator."""
         out = (ctypes.c_uint32 * 4)()
         self.library.tti_philox(out, (ctypes.c_uint32 * 4)(*counter), (ctypes.c_uint32 * 2)(*key))
         return list(out)
-
-
-def converted(op: str, args: Sequence[Number], sizes: Sequence[int]) -> list[Any]:
-    """The arguments in C's form, a structure for its address: the binding does the same."""
-    if op in ("attention_scores", "attention_values"):
-        return [*args[:5], Attention(*args[5:])]
-    if op == "conv3x3_s8":
-        width, cin = args[9:11]
-        kpad = -(-9 * (cin or 0) // 16) * 16
-        pixels = min(sizes[7] // kpad, width or 0)
-        return [*args[:8], pixels, Conv(*args[8:])]
-    return list(args)

@@ -10,7 +10,7 @@ from emulated_library import EmulatedKernels, EmulatedMemory
 from kernel_library import SIGNATURES
 from ttikit.emulator import CortexM33, EmulatorError, read_image
 
-FAST = ("gemm_s8", "gemm_s8_add")
+FAST = ("gemm_s8", "gemm_s8_add", "attention_scores", "attention_values")
 
 
 @pytest.fixture(scope="session")

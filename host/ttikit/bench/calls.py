@@ -1,0 +1,107 @@
+"""What a picture calls: every op of the graphs, with the arguments of its first call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ttikit import simulator
+from ttikit.simulator.drawing import Simulator
+
+PROMPT, SEED = "пожилой мужчина", 1
+
+# The op that begins a phase; before the first one it is the text encoder's.
+PHASES = {"noise": "dit", "quantize_latent": "decoder"}
+# Numbers of the arguments that lie in the model file, which a board uses in its flash.
+FROM_MODEL = {
+    "gemm_s8": {3, 4, 5},
+    "gemm_s8_add": {4, 5, 6},
+    "conv3x3_s8": {2, 3, 4, 6},
+    "gelu": {2},
+    "embed": {1, 2},
+}
+_NO_KERNELS = ("build", "crc32", "install", "model_")
+
+
+@dataclass
+class Calls:
+    """Calls of one op with the same sizes: how many, and the arguments of the first one.
+
+    args: integers, None, contents of buffers; same: {argument: the earlier one that is the same
+    buffer}; phase: "text", "dit" or "decoder".
+    """
+
+    phase: str
+    op: str
+    args: list[int | bytes | None]
+    same: dict[int, int]
+    count: int = 0
+
+    @property
+    def sizes(self) -> list[int]:
+        """The integers among the arguments."""
+        return [a for a in self.args if isinstance(a, int)]
+
+
+class _Recording:
+    """Collects calls by phase, op and sizes."""
+
+    def __init__(self) -> None:
+        self.phase = "text"
+        self.calls: dict[tuple[Any, ...], Calls] = {}
+
+    def note(self, op: str, args: tuple[Any, ...]) -> None:
+        self.phase = PHASES.get(op, self.phase)
+        key = (self.phase, op, *(a if isinstance(a, int) else a is None for a in args))
+        if key not in self.calls:
+            views = [
+                a if a is None or isinstance(a, int) else np.frombuffer(a, np.uint8) for a in args
+            ]
+            seen: dict[int, int] = {}
+            same = {}
+            for i, view in enumerate(views):
+                if isinstance(view, np.ndarray):
+                    first = seen.setdefault(view.ctypes.data, i)
+                    if first != i:
+                        same[i] = first
+            copies = [v.tobytes() if isinstance(v, np.ndarray) else v for v in views]
+            self.calls[key] = Calls(self.phase, op, copies, same)
+        self.calls[key].count += 1
+
+
+def record(model: Path, steps: int) -> list[Calls]:
+    """Draw one picture on numpy; returns its calls in the order in which each came first."""
+    drawing = Simulator(model)
+    recording = _Recording()
+    with _watched(recording):
+        drawing.draw(PROMPT, SEED, steps)
+    return list(recording.calls.values())
+
+
+@contextmanager
+def _watched(recording: _Recording) -> Iterator[None]:
+    """Let the graphs call the ops through `recording`."""
+    names = [name for name in simulator.__all__ if not name.startswith(_NO_KERNELS)]
+    plain = {name: getattr(simulator, name) for name in names}
+
+    def watch(name: str, op: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(op)
+        def call(*args: Any) -> None:
+            recording.note(name, args)
+            op(*args)
+
+        return call
+
+    try:
+        for name, op in plain.items():
+            setattr(simulator, name, watch(name, op))
+        yield
+    finally:
+        for name, op in plain.items():
+            setattr(simulator, name, op)
