@@ -8,7 +8,7 @@ import sys
 import time
 
 from .image import Image
-from .line import ask
+from .line import ask  # noqa: F401
 from .pipeline import PICTURE_BYTES, Pipeline
 from .weights import load as load_weights
 

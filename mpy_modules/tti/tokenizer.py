@@ -72,25 +72,35 @@ def _as_cyrillic(word):
     return out if changed else None
 
 
+def decode(text):
+    """Return `text` (str or UTF-8 bytes) as a valid str; raises ValueError in one sentence."""
+    try:
+        # A str is checked too: MicroPython takes command-line arguments as they are.
+        return str(text.encode() if isinstance(text, str) else bytes(text), "utf-8")
+    except UnicodeError:
+        raise ValueError(
+            "the prompt is not valid UTF-8; set the terminal to UTF-8 and type it again"
+        )
+
+
 def as_text(prompt):
     """Return `prompt` (str or UTF-8 bytes) as a checked str; raise TypeError or ValueError in one
     sentence."""
     if not isinstance(prompt, (str, bytes, bytearray)):
         raise TypeError("the prompt must be text, such as tti.generate('пожилой мужчина')")
-    try:
-        # A str is checked too: MicroPython takes command-line arguments as they are.
-        data = prompt.encode() if isinstance(prompt, str) else bytes(prompt)
-        text = str(data, "utf-8")
-    except UnicodeError:
-        raise ValueError(
-            "the prompt is not valid UTF-8; set the terminal to UTF-8 and type it again"
-        )
+    text = decode(prompt)
     if not any(_is_letter(_lower(ord(ch))) for ch in text):
         raise ValueError(
-            "the prompt is empty; say whom to draw, for instance 'улыбающаяся девушка'"
-            " (at a >>> that drops Russian letters, press Ctrl-E before you paste)"
+            "the prompt has no letters; say whom to draw, for instance 'улыбающаяся девушка'"
+            + _advice()
         )
     return text
+
+
+def _advice():
+    from .line import advice  # which needs this module
+
+    return advice()
 
 
 class _Names:
@@ -195,4 +205,6 @@ def _notes(n, unknown, latin, dropped):
         notes.append("only the first %d known words are used, %d more were ignored" % (n, dropped))
     if not n:
         notes.append("no word of the prompt is known, so the face is a random one")
+        if "".join(unknown.words).isdigit():  # the letters between the numbers may have got lost
+            notes[-1] += _advice()
     return notes

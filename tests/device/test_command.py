@@ -69,8 +69,8 @@ def test_a_prompt_may_look_like_anything(draw):
     ("args", "sentence"),
     [
         ([], "usage: -m tti PROMPT"),
-        ([""], "the prompt is empty; say whom to draw"),
-        (["  \t"], "the prompt is empty; say whom to draw"),
+        ([""], "the prompt has no letters; say whom to draw"),
+        (["  \t"], "the prompt has no letters; say whom to draw"),
         ([b"\xff\xfe\xd0"], "the prompt is not valid UTF-8; set the terminal to UTF-8"),
         (["девушка", "--steps", "0"], "steps must be a whole number from 1 to 100, not 0"),
         (["девушка", "--steps", "-1"], "steps must be a whole number from 1 to 100, not -1"),

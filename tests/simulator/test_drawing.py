@@ -88,7 +88,7 @@ def test_notes_go_to_standard_error(model):
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        ((" ",), "the prompt is empty"),
+        ((" ",), "the prompt has no letters"),
         ((b"\xff\xfe".decode("utf-8", "surrogateescape"),), "not valid UTF-8"),
         ((PROMPT, "--seed", "-1"), "seed must be"),
         ((PROMPT, "--seed", "4294967296"), "seed must be"),
