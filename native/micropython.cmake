@@ -13,4 +13,18 @@ target_include_directories(usermod_tti INTERFACE ${CMAKE_CURRENT_LIST_DIR}/core)
 # Every chip gives the same bytes only if no multiply and add is fused behind our back.
 target_compile_options(usermod_tti INTERFACE -ffp-contract=off)
 
+# The line editor takes the place of shared/readline in the link; -DTTI_READLINE=0 leaves the stock
+# one.
+set(TTI_READLINE 1 CACHE STRING "1: the prompt takes UTF-8; 0: MicroPython's own line editor")
+file(GLOB TTI_EDITOR CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/readline/*.c)
+target_sources(usermod_tti INTERFACE ${TTI_EDITOR})
+target_include_directories(usermod_tti INTERFACE ${CMAKE_CURRENT_LIST_DIR}/readline)
+target_compile_definitions(usermod_tti INTERFACE TTI_READLINE=${TTI_READLINE})
+if(TTI_READLINE)
+    foreach(name readline readline_init0 readline_init readline_note_newline
+            readline_process_char readline_push_history)
+        target_link_options(usermod_tti INTERFACE -Wl,--wrap=${name})
+    endforeach()
+endif()
+
 target_link_libraries(usermod INTERFACE usermod_tti)
