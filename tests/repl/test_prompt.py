@@ -1,0 +1,82 @@
+"""The friendly prompt takes UTF-8 and edits it by code point."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from .cases import CASES, Case, check
+from .model import ENTER
+from .terminal import SECONDS, Terminal, open_firmware
+
+PROMPT, SEED, STEPS = "пожилой мужчина", 1, 2
+CALL = f'tti.generate("{PROMPT}", seed={SEED}, steps={STEPS})'.encode()
+HASH = b"import hashlib; hashlib.sha256(_.data).digest().hex()"
+
+
+def golden(repo: Path) -> str:
+    rows = json.loads((repo / "tests" / "golden" / "pictures.json").read_text())
+    wanted = {"prompt": PROMPT, "seed": SEED, "steps": STEPS, "guidance": 3}
+    (row,) = [row for row in rows if wanted.items() <= row.items()]
+    return str(row["sha256"])
+
+
+def draw(terminal: Terminal) -> str:
+    """Type the call byte by byte; return what is shown of the picture's hash."""
+    terminal.run(b"import tti" + ENTER)
+    terminal.send_bytes(CALL + ENTER)
+    terminal.read_until(b">>> ")
+    return terminal.run(HASH + ENTER)
+
+
+def test_a_prompt_typed_byte_by_byte_draws_the_golden_picture(
+    terminal: Terminal, repo: Path
+) -> None:
+    assert draw(terminal) == repr(golden(repo))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_editing(case: Case, terminal: Terminal) -> None:
+    check(case, terminal)
+
+
+def test_the_stock_editor_loses_the_prompt(stock: Path, tmp_path: Path) -> None:
+    with open_firmware(stock, tmp_path) as terminal:
+        assert terminal.run(b"import _tti; dict(_tti.build())['readline']\r") == "'stock'"
+        terminal.run(b"import tti" + ENTER)
+        terminal.send_bytes(CALL + ENTER)
+        answer = terminal.read_until(b">>> ").decode()
+    assert "ValueError" in answer and "Ctrl-E" in answer and "tti.ask()" in answer, answer
+
+
+def test_the_table_fails_on_the_stock_editor(stock: Path, tmp_path: Path) -> None:
+    with open_firmware(stock, tmp_path) as terminal, pytest.raises(AssertionError):
+        check(CASES[0], terminal)
+
+
+def wait_for(file: Path) -> None:
+    end = time.monotonic() + SECONDS
+    while not (file.exists() and file.read_bytes().endswith(b"\n")):
+        assert time.monotonic() < end, f"{file} is not written"
+        time.sleep(0.01)
+
+
+def test_history_outlives_the_firmware(firmware: Path, tmp_path: Path) -> None:
+    with open_firmware(firmware, tmp_path) as terminal:
+        terminal.run("'ёж'\r".encode())
+        terminal.send(b"\x04")
+        terminal.read_until(b"\n")
+        wait_for(tmp_path / ".micropython.history")
+    with open_firmware(firmware, tmp_path) as terminal:
+        assert terminal.run(b"\x1b[A\r") == ascii("ёж")
+
+
+def test_a_damaged_history_does_no_harm(firmware: Path, tmp_path: Path) -> None:
+    (tmp_path / ".micropython.history").write_bytes(
+        b"'\xd0\x01\xb6\xff\xd1\x91\x1b[2J\x7f'\n\xd0\n"
+    )
+    with open_firmware(firmware, tmp_path) as terminal:
+        assert terminal.run(b"\x1b[A\r") == ascii("ё[2J")
