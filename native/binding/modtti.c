@@ -16,13 +16,14 @@
 #ifdef TTI_M33
 BACKEND(gemm_s8, m33);
 BACKEND(attention, m33);
+BACKEND(conv3x3_s8, m33);
 #define FASTEST(name) name##_m33
 #else
 BACKEND(gemm_s8, ref);
 BACKEND(attention, ref);
+BACKEND(conv3x3_s8, ref);
 #define FASTEST(name) name##_ref
 #endif
-BACKEND(conv3x3_s8, ref);
 BACKEND(readline, tti);
 BACKEND(readline, stock);
 
@@ -32,7 +33,7 @@ static mp_obj_t op_build(size_t n_args, const mp_obj_t *args) {
     const mp_obj_t backends[] = {
         MP_OBJ_FROM_PTR(&FASTEST(gemm_s8)),
         MP_OBJ_FROM_PTR(&FASTEST(attention)),
-        MP_OBJ_FROM_PTR(&conv3x3_s8_ref),
+        MP_OBJ_FROM_PTR(&FASTEST(conv3x3_s8)),
         MP_OBJ_FROM_PTR(tti_readline_is_linked() ? &readline_tti : &readline_stock),
     };
     return mp_obj_new_tuple(MP_ARRAY_SIZE(backends), backends);

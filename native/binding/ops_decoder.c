@@ -110,7 +110,7 @@ static mp_obj_t op_conv3x3_s8(size_t n_args, const mp_obj_t *args) {
         tti_check_bytes(conv_name, "r", sizeof(float), v[R].bytes);
     }
     size_t pixels = v[PATCHES].bytes / kpad;
-    pixels = pixels < (size_t)c.width ? pixels : (size_t)c.width;
+    pixels = pixels < TTI_CONV_PIXELS ? pixels : TTI_CONV_PIXELS;
     tti_conv3x3_s8(v[OUT].p, v[X].p, v[W].p, v[M].p, v[B].p, v[RES].p, v[R].p, v[PATCHES].p,
                    (int)pixels, &c);
     return mp_const_none;

@@ -6,8 +6,8 @@
 // dot products of kpad terms (dot_tile.h), kpad <= 65536. `res` may be `out`: an element is read
 // just before it is written, and patches only read x.
 #include "dot_tile.h"
+#include "reference.h"
 #include "scalar.h"
-#include "tti_kernels.h"
 
 size_t tti_conv_kpad(int cin) {
     return ((size_t)cin * 9 + 15) & ~(size_t)15;
@@ -87,9 +87,9 @@ static void requantize(int8_t *out, const int32_t *acc, const int8_t *res, const
     }
 }
 
-void tti_conv3x3_s8(void *out, const int8_t *x, const int8_t *w, const float *m, const float *b,
-                    const int8_t *res, const float *r, int8_t *patches, int pixels,
-                    const tti_conv_t *c) {
+void TTI_REF(conv3x3_s8)(void *out, const int8_t *x, const int8_t *w, const float *m,
+                         const float *b, const int8_t *res, const float *r, int8_t *patches,
+                         int pixels, const tti_conv_t *c) {
     int32_t acc[TTI_TILE_ROWS][TTI_TILE_COLS];
     size_t kpad = tti_conv_kpad(c->cin), cout = (size_t)c->cout;
     for (int y = c->y0; y < c->y1; y++) {

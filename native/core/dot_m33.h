@@ -31,11 +31,14 @@ void tti_m33_dot(int32_t *sums0, int32_t *sums1, const uint32_t *a, const uint32
 // Two rows, or four rows `stride` bytes apart, of n terms to a panel; n > 0, a multiple of
 // TTI_M33_STEP; any addresses; no over-read.
 void tti_m33_widen2(uint32_t *panel, const int8_t *r, const int8_t *s, int n);
+void tti_m33_widen2_relu(uint32_t *panel, const int8_t *r, const int8_t *s, int n); // max(., 0)
 void tti_m33_widen4(uint32_t *panel, const int8_t *r, size_t stride, int n);
 
 // The same for any k >= 1.
 void tti_m33_panel2(uint32_t *panel, const int8_t *r, const int8_t *s, int k);
 void tti_m33_panel4(uint32_t *panel, const int8_t *r, size_t stride, int k);
+// A tile of 1...3 rows of n terms; its other rows repeat the first.
+void tti_m33_widen_part(uint32_t *panel, const int8_t *r, size_t stride, int rows, int n);
 
 // out[n] = ((sums * sx) * sw) + bias, or out + gate * that; bias, gate may be NULL, n a multiple
 // of 4, out may be sums.

@@ -1,4 +1,5 @@
-// Panels of any length (dot_m33.h): the last terms, fewer than a step, go through a row of zeros.
+// Panels of any length and of fewer rows (dot_m33.h). The last terms, fewer than a step, go
+// through a row of zeros.
 #include "dot_m33.h"
 
 #ifdef TTI_M33
@@ -27,6 +28,20 @@ void tti_m33_panel4(uint32_t *panel, const int8_t *r, size_t stride, int k) {
             memcpy(rest[i], r + (size_t)i * stride + n, (size_t)(k - n));
         }
         tti_m33_widen4(panel + 2 * n, rest[0], TTI_M33_STEP, TTI_M33_STEP);
+    }
+}
+
+void tti_m33_widen_part(uint32_t *panel, const int8_t *r, size_t stride, int rows, int n) {
+    tti_m33_widen4(panel, r, 0, n);
+    for (int i = 1; i < rows; i++) {
+        uint32_t *lane = panel + i;
+        r += stride;
+        for (int j = 0; j < n; j += 4, lane += 8) {
+            uint32_t bytes;
+            memcpy(&bytes, r + j, 4);
+            __asm__("sxtb16 %0, %1" : "=r"(lane[0]) : "r"(bytes));
+            __asm__("sxtb16 %0, %1, ror #8" : "=r"(lane[4]) : "r"(bytes));
+        }
     }
 }
 

@@ -92,13 +92,16 @@ typedef struct {
     int out_y0;        // output row that out and res begin with, out_y0 <= y0
 } tti_conv_t;
 
+#define TTI_CONV_PIXELS 1024 // more of them make no kernel faster
+
 // Bytes in a row of weights and in the patch of a pixel: 9 * cin rounded up to a multiple of 16.
 size_t tti_conv_kpad(int cin);
 // First and last input row that the rows y0...y1 need, clamped to the image.
 void tti_conv_input_rows(const tti_conv_t *c, int *first, int *last);
 // x s8[...][in_width][cin] from input row in_y0 on, w s8[cout][kpad], m, b f32[cout]; res and r
 // NULL or s8[...][width][cout] from output row out_y0 on (may be out itself) and f32[1];
-// patches s8[pixels][kpad], 1 <= pixels; out s8[...][width][cout] from output row out_y0 on.
+// patches s8[pixels][kpad], 1 <= pixels <= TTI_CONV_PIXELS, scratch; out s8[...][width][cout] from
+// output row out_y0 on.
 void tti_conv3x3_s8(void *out, const int8_t *x, const int8_t *w, const float *m, const float *b,
                     const int8_t *res, const float *r, int8_t *patches, int pixels,
                     const tti_conv_t *c);

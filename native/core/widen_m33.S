@@ -1,6 +1,7 @@
 // Panels of int16 for tti_m33_dot (dot_m33.h says how they lie).
 //
 // void tti_m33_widen2(uint32_t *panel, const int8_t *r, const int8_t *s, int n)
+// void tti_m33_widen2_relu(uint32_t *panel, const int8_t *r, const int8_t *s, int n)
 // void tti_m33_widen4(uint32_t *panel, const int8_t *r, size_t stride, int n)
 // Rows at any address; n > 0 terms, a multiple of 16.
 #include "target.h"
@@ -8,9 +9,10 @@
 #ifdef TTI_M33
 #include "m33.inc"
 
-        begin tti_m33_widen2
+        // Sixteen terms of two rows; with `relu` negative ones count as 0.
+        .macro widen2 relu
         push    {r4-r11}
-1:      .rept   2               // eight terms of two rows
+1:      .rept   2
         ldr     r4, [r1], #4
         ldr     r5, [r2], #4
         ldr     r8, [r1], #4
@@ -23,13 +25,26 @@
         sxtb16  r11, r9, ror #8
         sxtb16  r8, r8
         sxtb16  r9, r9
+        .if     \relu
+        .irp    r, 4, 5, 6, 7, 8, 9, 10, 11
+        usat16  r\r, #7, r\r
+        .endr
+        .endif
         stm     r0!, {r4-r11}
         .endr
         subs    r3, r3, #16
         bne     1b
         pop     {r4-r11}
         bx      lr
+        .endm
+
+        begin tti_m33_widen2
+        widen2  0
         end tti_m33_widen2
+
+        begin tti_m33_widen2_relu
+        widen2  1
+        end tti_m33_widen2_relu
 
         begin tti_m33_widen4
         push    {r4-r11, lr}

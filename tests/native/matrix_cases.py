@@ -25,13 +25,35 @@ def products(m: Maker) -> Cases:
                     yield _product(m, add, t, o, int(k), (m.pick(CODES), m.pick(CODES)))
     for k in DEPTHS:
         yield _product(m, False, 2, 5, k, ("random", "random"))
+    for t, o, k in (
+        (1, 36, 96),
+        (33, 20, 96),
+        (2, 96, 192),
+        (3, 64, 97),
+        (64, 16, 16),
+        (5, 4, 576),
+    ):
+        for add in (False, True):
+            yield _product(m, add, t, o, k, ("random", "random"))
+    for k in (191, 192, 193, 319, 320, 321):  # where a smaller part of the weights fits
+        yield _product(m, True, 3, 12, k, ("random", "signs"))
     for kinds in (("high", "high"), ("high", "low"), ("random", "signs")):
         yield _product(m, False, 3, 5, 65536, kinds)  # the largest accumulators
 
 
 def attention(m: Maker) -> Cases:
     for tokens in (1, 2, 3, 5, 24, 32, 33, 64, 67):
-        for heads, head_dim in ((1, 1), (1, 32), (2, 3), (3, 32), (6, 32), (2, 33), (5, 7)):
+        for heads, head_dim in (
+            (1, 1),
+            (1, 32),
+            (2, 3),
+            (3, 32),
+            (6, 32),
+            (2, 33),
+            (5, 7),
+            (2, 4),
+            (3, 12),
+        ):
             head, row0 = int(m.rng.integers(heads)), int(m.rng.integers(tokens))
             rows = int(m.rng.integers(1, tokens - row0 + 1))
             sizes = (head, row0, rows, tokens, heads, head_dim)
@@ -61,11 +83,16 @@ def convolution(m: Maker) -> Cases:
         for flags in range(8):
             for cin in (1, 3, 4, 16, 17):
                 yield _convolution(m, flags, cin, m.pick([1, 2, 3, 4, 5, 9]))
-    yield _convolution(m, 0, 64, 48)
+    for flags in range(8):
+        for cin, cout in ((16, 3), (32, 3), (48, 32), (64, 4), (64, 41), (71, 5)):
+            yield _convolution(m, flags, cin, cout, 40)
 
 
-def _convolution(m: Maker, flags: int, cin: int, cout: int) -> Case:
-    """A stripe of a convolution, in windows that are just as large as needed or larger."""
+def _convolution(m: Maker, flags: int, cin: int, cout: int, pixels: int = 0) -> Case:
+    """A stripe of a convolution, in windows that are just as large as needed or larger.
+
+    pixels: how many patches the scratch holds, 0 for a few.
+    """
     up = flags & 1
     height, width = (int(m.rng.integers(1, 9)) * (2 if up else 1) for _ in range(2))
     y0 = int(m.rng.integers(height))
@@ -81,7 +108,7 @@ def _convolution(m: Maker, flags: int, cin: int, cout: int) -> Case:
     x = m.s8(m.codes(m.pick(CODES), in_rows * (width >> up) * cin))
     size = (y1 - out_y0) * width * cout
     out, res, r = _residual(m, size)
-    pixels = m.pick([1, 2, 3, width, width + 1, 40])
+    pixels = pixels or m.pick([1, 2, 3, width, width + 1, 40])
     patches = m.out_s8(pixels * kpad + m.pick([0, 0, 5]))
     gain = m.f32(m.uniform(0.2, 2, cout) * 127 / (2000 * np.sqrt(cin)))
     sizes = (height, width, cin, cout, flags, y0, y1, in_y0, out_y0)

@@ -10,7 +10,7 @@ from emulated_library import EmulatedKernels, EmulatedMemory
 from kernel_library import SIGNATURES
 from ttikit.emulator import CortexM33, EmulatorError, read_image
 
-FAST = ("gemm_s8", "gemm_s8_add", "attention_scores", "attention_values")
+FAST = ("gemm_s8", "gemm_s8_add", "attention_scores", "attention_values", "conv3x3_s8")
 
 
 @pytest.fixture(scope="session")
@@ -50,14 +50,17 @@ def test_references_stay_callable(machine: CortexM33) -> None:
     [
         ("dot_m33.S", "smlad   r9, r3, lr, r9", "smlad   r9, r3, r12, r9"),
         ("scale_m33.S", "vmul.f32 s3, s7, s3", "vmul.f32 s3, s6, s3"),
+        ("requantize_m33.S", "four    vmaxnm.f32, s13", "four    vmaxnm.f32, s12"),
+        ("conv3x3_s8_m33.c", "x + 2 < p->c->width", "x + 1 < p->c->width"),
         ("widen_m33.S", "sxtb16  r10, r10, ror #8", "uxtb16  r10, r10, ror #8"),
     ],
 )
 def test_a_broken_kernel_is_caught(
-    tmp_path: Path, repo: Path, file: str, right: str, wrong: str
+    tmp_path: Path, repo: Path, elf: Path, file: str, right: str, wrong: str
 ) -> None:
     core = tmp_path / "core"
     shutil.copytree(repo / "native" / "core", core)
+    shutil.copytree(elf.parent / "m33", tmp_path / "m33")
     source = (core / file).read_text()
     assert right in source
     (core / file).write_text(source.replace(right, wrong, 1))

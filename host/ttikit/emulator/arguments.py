@@ -6,6 +6,7 @@ import struct
 from collections.abc import Sequence
 
 Number = int | None
+CONV_PIXELS = 1024  # TTI_CONV_PIXELS
 
 
 def c_arguments(op: str, args: Sequence[Number], sizes: Sequence[int]) -> list[Number | bytes]:
@@ -21,9 +22,8 @@ def c_arguments(op: str, args: Sequence[Number], sizes: Sequence[int]) -> list[N
     if op in ("attention_scores", "attention_values"):
         return [*args[:5], _structure(args[5:])]
     if op == "conv3x3_s8":
-        width, cin = args[9] or 0, args[10] or 0
-        kpad = -(-9 * cin // 16) * 16
-        return [*args[:8], min(sizes[7] // kpad, width), _structure(args[8:])]
+        kpad = -(-9 * (args[10] or 0) // 16) * 16
+        return [*args[:8], min(sizes[7] // kpad, CONV_PIXELS), _structure(args[8:])]
     return list(args)
 
 
