@@ -6,6 +6,7 @@ functions, so that `ttikit --help` answers at once and works without the extras.
 """
 
 import importlib
+import io
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -46,7 +47,14 @@ SUBCOMMANDS = {
 }
 
 # Packages that come with an extra only, by the extra.
-EXTRAS = {"numba": "data", "scipy": "data", "torch": "train", "safetensors": "train"}
+EXTRAS = {
+    "numba": "data",
+    "scipy": "data",
+    "torch": "train",
+    "safetensors": "train",
+    "mpremote": "board",
+    "serial": "board",
+}
 
 
 def load(name: str) -> Any:
@@ -124,6 +132,9 @@ def _options(
 
 def main() -> None:
     """Run the command line; `ttikit` in pyproject.toml points here."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without Cyrillic gets its code points
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="ttikit")
     except KeyboardInterrupt:  # while a subcommand was still being imported

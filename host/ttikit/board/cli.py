@@ -11,7 +11,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from ttikit.board import commands
+
 app = typer.Typer(help="Run and use boards.", no_args_is_help=True)
+commands.add_to(app)
 
 EXAMPLES = """\
 {port} is the board's terminal. In another window:

@@ -43,7 +43,7 @@ def simulate(
     from ttikit.simulator.drawing import Simulator, default_model
 
     if out is not None:
-        _check_target(out)
+        check_target(out)
     simulator = Simulator(model or default_model())
     seed = secrets.randbits(32) if seed is None else seed
     hashes: list[dict[str, Any]] = []
@@ -59,10 +59,10 @@ def simulate(
         except OSError as error:
             raise TtiError(str(error)) from None
     if as_json:
-        print(json.dumps(_record(drawing, seconds, out, watch.hashes), ensure_ascii=False))
+        print(json.dumps(record(drawing, seconds, out, watch.hashes), ensure_ascii=False))
         return
     image.show(False if ascii or not sys.stdout.isatty() else None)
-    _print_summary(drawing, seconds, out, watch.hashes)
+    print_summary(drawing, seconds, out, watch.hashes)
 
 
 class Watch:
@@ -89,7 +89,7 @@ class Watch:
             self.hashes.append({"stage": name, "bytes": len(data), "sha256": digest})
 
 
-def _check_target(out: Path) -> None:
+def check_target(out: Path) -> None:
     """Refuse, before any work, a file that can't be written afterwards."""
     if out.suffix.lower() not in (".png", ".bmp"):
         raise TtiError(f"a picture is saved as .png or .bmp, not as {out}")
@@ -97,10 +97,11 @@ def _check_target(out: Path) -> None:
         raise TtiError(f"the folder of {out} does not exist; make it first")
 
 
-def _record(
+def record(
     drawing: Drawing, seconds: float, out: Path | None, hashes: list[dict[str, Any]] | None
 ) -> dict[str, Any]:
-    record = {
+    """What is printed of a drawing for a script."""
+    found = {
         "prompt": drawing.prompt,
         "seed": drawing.seed,
         "steps": drawing.steps,
@@ -112,12 +113,13 @@ def _record(
         "notes": list(drawing.notes),
         "out": None if out is None else str(out),
     }
-    return record if hashes is None else {**record, "stages": hashes}
+    return found if hashes is None else {**found, "stages": hashes}
 
 
-def _print_summary(
+def print_summary(
     drawing: Drawing, seconds: float, out: Path | None, hashes: list[dict[str, Any]] | None
 ) -> None:
+    """Print notes, hashes and a last line about a drawing."""
     for note in drawing.notes:
         print(f"note: {note}", file=sys.stderr)
     for line in hashes or ():

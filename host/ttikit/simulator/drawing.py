@@ -35,6 +35,7 @@ class Drawing:
 
     def image(self) -> Any:
         """Return it as an `Image` of the package `tti`, which shows and saves itself."""
+        install()
         tti = importlib.import_module("tti")
         return tti.Image(bytearray(self.pixels), self.prompt, self.seed, self.steps, self.guidance)
 
