@@ -213,9 +213,7 @@ def test_a_model_that_does_not_fit_the_firmware_is_not_written(board, repo):
 
 def test_a_model_that_is_too_large_is_refused_before_anything_is_written(own_board):
     with Session(own_board.port, soft_reset=True) as session:
-        with pytest.raises(
-            Exception, match="the model needs 5,000,000 bytes and the board's free"
-        ):
+        with pytest.raises(SessionError, match="needs 5,000,000 bytes and the board's free"):
             Deployment(session, "file").write(bytes(5_000_000))
         assert session.run("import os\nprint(os.listdir('/'))")[-1].find("faces") < 0
 
