@@ -12,7 +12,7 @@
 
 #define MICROPY_ENABLE_GC                      (1)
 #define MICROPY_GC_STACK_ENTRY_TYPE            uint16_t
-#define MICROPY_STACK_CHECK_MARGIN             (256)
+#define MICROPY_STACK_CHECK_MARGIN             (1024) // to raise, to collect, for an interrupt
 #define MICROPY_ENABLE_EMERGENCY_EXCEPTION_BUF (1)
 #define MICROPY_ALLOC_PATH_MAX                 (128)
 #define MICROPY_QSTR_BYTES_IN_HASH             (1)
