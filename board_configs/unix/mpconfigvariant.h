@@ -16,4 +16,7 @@
 #define MICROPY_PY_MICROPYTHON_MEM_INFO    (1)
 #define MICROPY_PY_MICROPYTHON_HEAP_LOCKED (1)
 
+// A ROMFS image can be mounted from a buffer, as a board has it in its flash.
+#define MICROPY_VFS_ROM (1)
+
 #include "../mpconfigvariant_common.h"
