@@ -14,16 +14,19 @@
         {&mp_type_tuple}, 2, {MP_ROM_QSTR(MP_QSTR_##name), MP_ROM_QSTR(MP_QSTR_##backend)}}
 
 #ifdef TTI_M33
-BACKEND(gemm_s8, m33);
-BACKEND(attention, m33);
-BACKEND(conv3x3_s8, m33);
-#define FASTEST(name) name##_m33
+#define KERNEL(name)    BACKEND(name, m33)
+#define KERNEL_OF(name) MP_OBJ_FROM_PTR(&name##_m33)
 #else
-BACKEND(gemm_s8, ref);
-BACKEND(attention, ref);
-BACKEND(conv3x3_s8, ref);
-#define FASTEST(name) name##_ref
+#define KERNEL(name)    BACKEND(name, ref)
+#define KERNEL_OF(name) MP_OBJ_FROM_PTR(&name##_ref)
 #endif
+
+KERNEL(gemm_s8);
+KERNEL(attention);
+KERNEL(conv3x3_s8);
+KERNEL(quantize);
+KERNEL(layernorm);
+KERNEL(gelu);
 BACKEND(readline, tti);
 BACKEND(readline, stock);
 
@@ -31,9 +34,12 @@ static mp_obj_t op_build(size_t n_args, const mp_obj_t *args) {
     (void)n_args;
     (void)args;
     const mp_obj_t backends[] = {
-        MP_OBJ_FROM_PTR(&FASTEST(gemm_s8)),
-        MP_OBJ_FROM_PTR(&FASTEST(attention)),
-        MP_OBJ_FROM_PTR(&FASTEST(conv3x3_s8)),
+        KERNEL_OF(gemm_s8),
+        KERNEL_OF(attention),
+        KERNEL_OF(conv3x3_s8),
+        KERNEL_OF(quantize),
+        KERNEL_OF(layernorm),
+        KERNEL_OF(gelu),
         MP_OBJ_FROM_PTR(tti_readline_is_linked() ? &readline_tti : &readline_stock),
     };
     return mp_obj_new_tuple(MP_ARRAY_SIZE(backends), backends);

@@ -68,7 +68,7 @@ static float softmax_row(int8_t *p, const float *s, int cols, int valid) {
     return 1.0f / (float)sum;
 }
 
-void tti_softmax_s8(int8_t *p, float *inv, const float *s, int rows, int cols, int valid) {
+void TTI_REF(softmax_s8)(int8_t *p, float *inv, const float *s, int rows, int cols, int valid) {
     for (int i = 0; i < rows; i++) {
         size_t row = (size_t)i * (size_t)cols;
         inv[i] = softmax_row(p + row, s + row, cols, valid);

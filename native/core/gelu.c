@@ -1,7 +1,7 @@
 // GELU from a table of values and slopes: contract §3.
 // x, out f32[n], table f32[2048] = 1024 pairs (value, slope) over [-6, 6). Any n, in place
 // allowed, no over-read. A NaN gives 0.
-#include "tti_kernels.h"
+#include "reference.h"
 
 static inline float gelu(float x, const float *table) {
     if (!(x > -6.0f)) {
@@ -16,7 +16,7 @@ static inline float gelu(float x, const float *table) {
     return table[2 * i] + table[2 * i + 1] * (p - (float)i);
 }
 
-void tti_gelu(float *out, const float *x, const float *table, size_t n) {
+void TTI_REF(gelu)(float *out, const float *x, const float *table, size_t n) {
     for (size_t i = 0; i < n; i++) {
         out[i] = gelu(x[i], table);
     }

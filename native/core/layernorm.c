@@ -2,8 +2,8 @@
 // x f32[rows][cols], shift, scale, scratch f32[cols],
 // q s8[rows][cols] at any address, sq f32[rows]; cols a multiple of 4, no over-read.
 #include "quantize.h"
+#include "reference.h"
 #include "scalar.h"
-#include "tti_kernels.h"
 
 static float sum4(const float *a, int n) {
     float lane[4] = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -26,8 +26,8 @@ static float sum4_squares(const float *a, float mean, int n) {
     return (lane[0] + lane[1]) + (lane[2] + lane[3]);
 }
 
-void tti_layernorm_modulate_s8(int8_t *q, float *sq, const float *x, const float *shift,
-                               const float *scale, float *scratch, int rows, int cols) {
+void TTI_REF(layernorm_modulate_s8)(int8_t *q, float *sq, const float *x, const float *shift,
+                                    const float *scale, float *scratch, int rows, int cols) {
     for (int t = 0; t < rows; t++) {
         const float *row = x + (size_t)t * (size_t)cols;
         float mean = sum4(row, cols) / (float)cols;

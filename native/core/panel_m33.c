@@ -4,7 +4,7 @@
 
 #ifdef TTI_M33
 
-void tti_m33_panel2(uint32_t *panel, const int8_t *r, const int8_t *s, int k) {
+TTI_HOT void tti_m33_panel2(uint32_t *panel, const int8_t *r, const int8_t *s, int k) {
     int n = k & -TTI_M33_STEP;
     if (n > 0) {
         tti_m33_widen2(panel, r, s, n);
@@ -17,7 +17,7 @@ void tti_m33_panel2(uint32_t *panel, const int8_t *r, const int8_t *s, int k) {
     }
 }
 
-void tti_m33_panel4(uint32_t *panel, const int8_t *r, size_t stride, int k) {
+TTI_HOT void tti_m33_panel4(uint32_t *panel, const int8_t *r, size_t stride, int k) {
     int n = k & -TTI_M33_STEP;
     if (n > 0) {
         tti_m33_widen4(panel, r, stride, n);

@@ -2,8 +2,8 @@
 // Any rows and cols, q at any address, no over-read. |x| up to the largest float; a NaN never
 // becomes the maximum and is stored as -127.
 #include "quantize.h"
+#include "reference.h"
 #include "scalar.h"
-#include "tti_kernels.h"
 
 #define SMALLEST 7.888609052210118e-31f // 2^-100
 
@@ -39,7 +39,7 @@ float tti_quantize_row(int8_t *q, const float *x, int n) {
     return m / 127.0f;
 }
 
-void tti_quantize_rows(int8_t *q, float *scale, const float *x, int rows, int cols) {
+void TTI_REF(quantize_rows)(int8_t *q, float *scale, const float *x, int rows, int cols) {
     for (int r = 0; r < rows; r++) {
         size_t row = (size_t)r * (size_t)cols;
         scale[r] = tti_quantize_row(q + row, x + row, cols);
@@ -47,7 +47,7 @@ void tti_quantize_rows(int8_t *q, float *scale, const float *x, int rows, int co
 }
 
 // The maxima are collected in `scale` row by row, as the rows lie in memory.
-void tti_quantize_cols_t(int8_t *q, float *scale, const float *x, int rows, int cols) {
+void TTI_REF(quantize_cols_t)(int8_t *q, float *scale, const float *x, int rows, int cols) {
     for (int c = 0; c < cols; c++) {
         scale[c] = 0.0f;
     }

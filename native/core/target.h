@@ -19,7 +19,7 @@
 #ifdef TTI_HOT_SECTION
 #define TTI_STRING_(x) #x
 #define TTI_STRING(x)  TTI_STRING_(x)
-#define TTI_HOT        __attribute__((section(TTI_STRING(TTI_HOT_SECTION))))
+#define TTI_HOT        __attribute__((noinline, section(TTI_STRING(TTI_HOT_SECTION))))
 #else
 #define TTI_HOT
 #endif

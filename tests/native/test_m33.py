@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sweep
 from conftest import make_native
@@ -10,7 +11,18 @@ from emulated_library import EmulatedKernels, EmulatedMemory
 from kernel_library import SIGNATURES
 from ttikit.emulator import CortexM33, EmulatorError, read_image
 
-FAST = ("gemm_s8", "gemm_s8_add", "attention_scores", "attention_values", "conv3x3_s8")
+FAST = (
+    "gemm_s8",
+    "gemm_s8_add",
+    "attention_scores",
+    "softmax_s8",
+    "attention_values",
+    "conv3x3_s8",
+    "quantize_rows",
+    "quantize_cols_t",
+    "layernorm_modulate_s8",
+    "gelu",
+)
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +57,14 @@ def test_references_stay_callable(machine: CortexM33) -> None:
         assert machine.image.address(f"tti_ref_{op}") != machine.image.address(f"tti_{op}")
 
 
+def test_constants_of_exp_are_rounded_once(machine: CortexM33) -> None:
+    """Weights are integers, which hide the last bits of an exponential."""
+    constants = [-87, 1.442695041, 12582912, 0.693359375, -2.12194440e-4]
+    constants += [1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1, 126]
+    at = machine.image.address("tti_m33_exp_constants")
+    assert machine.read(at, 48) == np.array(constants, np.float32).tobytes()
+
+
 @pytest.mark.parametrize(
     ("file", "right", "wrong"),
     [
@@ -52,6 +72,10 @@ def test_references_stay_callable(machine: CortexM33) -> None:
         ("scale_m33.S", "vmul.f32 s3, s7, s3", "vmul.f32 s3, s6, s3"),
         ("requantize_m33.S", "four    vmaxnm.f32, s13", "four    vmaxnm.f32, s12"),
         ("conv3x3_s8_m33.c", "x + 2 < p->c->width", "x + 1 < p->c->width"),
+        ("exp_m33.S", ".float  0.16666666666666666", ".float  0.1666"),
+        ("quantize_row_m33.S", "vcvtr.s32.f32", "vcvt.s32.f32"),
+        ("normalize_m33.S", "vadd.f32 s3, s3, s7", "vadd.f32 s3, s7, s7"),
+        ("gelu_table_m33.S", "usat    \\x, #10", "usat    \\x, #11"),
         ("widen_m33.S", "sxtb16  r10, r10, ror #8", "uxtb16  r10, r10, ror #8"),
     ],
 )

@@ -148,7 +148,10 @@ def test_build_names_an_implementation_per_part(run_mpy: Callable[..., Any]) -> 
         [
             ("attention", "ref"),
             ("conv3x3_s8", "ref"),
+            ("gelu", "ref"),
             ("gemm_s8", "ref"),
+            ("layernorm", "ref"),
+            ("quantize", "ref"),
             ("readline", "tti"),
         ]
     )

@@ -133,4 +133,5 @@ def _entry_offsets(head: memoryview) -> range:
 
 def build() -> tuple[tuple[str, str], ...]:
     """Return (kernel, implementation) for each kernel that boards may have a faster one of."""
-    return ("gemm_s8", "numpy"), ("attention", "numpy"), ("conv3x3_s8", "numpy")
+    kernels = ("gemm_s8", "attention", "conv3x3_s8", "quantize", "layernorm", "gelu")
+    return tuple((name, "numpy") for name in kernels)
