@@ -29,7 +29,7 @@ CFLAGS += $(CPU_FLAGS) -Os -DNDEBUG -ffunction-sections -fdata-sections $(CFLAGS
 AFLAGS += $(CPU_AFLAGS)
 LDFLAGS += -nostdlib -T $(CPU_LDSCRIPT) -Wl,--gc-sections -Wl,--build-id=none -Wl,-Map=$(BUILD)/firmware.map
 
-PORT_C = $(addprefix board_configs/emulated/,clock.c console.c flash.c main.c) $(CPU_SRC_C)
+PORT_C = $(addprefix board_configs/emulated/,clock.c console.c flash.c main.c module.c) $(CPU_SRC_C)
 SRC_C += $(PORT_C) $(addprefix shared/,\
 	libc/string0.c \
 	readline/readline.c \

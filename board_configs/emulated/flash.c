@@ -1,6 +1,8 @@
 // The board's flash: a region of memory that QEMU maps to a file of the host. Its first part holds
 // a ROMFS, used in place; the rest is the block device of the file system. Like NOR flash, it is
 // erased by blocks to ones, and a write turns ones into zeros only.
+#include "board.h"
+
 #include <string.h>
 
 #include "extmod/vfs.h"
@@ -15,7 +17,6 @@ typedef struct {
     size_t bytes;
 } flash_obj_t;
 
-extern const mp_obj_type_t emulated_flash_type;
 static flash_obj_t romfs = {
     {&emulated_flash_type}, (uint8_t *)BOARD_FLASH_BASE, BOARD_ROMFS_BYTES};
 static flash_obj_t storage = {{&emulated_flash_type},
@@ -112,18 +113,6 @@ static MP_DEFINE_CONST_DICT(flash_locals, flash_table);
 
 MP_DEFINE_CONST_OBJ_TYPE(emulated_flash_type, MP_QSTR_Flash, MP_TYPE_FLAG_NONE, make_new,
                          flash_make_new, buffer, flash_get_buffer, locals_dict, &flash_locals);
-
-static const mp_rom_map_elem_t emulated_table[] = {
-    {MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR_emulated)},
-    {MP_ROM_QSTR(MP_QSTR_Flash), MP_ROM_PTR(&emulated_flash_type)},
-};
-static MP_DEFINE_CONST_DICT(emulated_globals, emulated_table);
-
-const mp_obj_module_t emulated_module = {
-    .base = {&mp_type_module},
-    .globals = (mp_obj_dict_t *)&emulated_globals,
-};
-MP_REGISTER_MODULE(MP_QSTR_emulated, emulated_module);
 
 // vfs.rom_ioctl(command, segment): there is one segment, written through its block device.
 mp_obj_t mp_vfs_rom_ioctl(size_t n_args, const mp_obj_t *args) {

@@ -1,4 +1,5 @@
 // MicroPython on the emulated board: start, prompt, soft reset, the end.
+#include "board.h"
 #include "cpu.h"
 
 #include <string.h>
@@ -9,9 +10,6 @@
 #include "py/runtime.h"
 #include "shared/readline/readline.h"
 #include "shared/runtime/pyexec.h"
-
-// The linker script's: ends of the Python heap and of the stack.
-extern uint8_t _sheap, _eheap, _sstack, _estack;
 
 // One life between two soft resets: boot.py, main.py, then the prompt until Ctrl-D.
 static void live(void) {
@@ -33,6 +31,7 @@ static void live(void) {
 }
 
 int main(void) {
+    stack_paint();
     cpu_init();
     mp_cstack_init_with_top(&_estack, (size_t)(&_estack - &_sstack));
     gc_init(&_sheap, &_eheap);

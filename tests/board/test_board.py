@@ -12,6 +12,7 @@ from ttikit.errors import TtiError
 
 RAM_BYTES = 520 * 1024
 STACK_BYTES = 8 * 1024
+SIZE = re.compile(r"^ *(\S.*?) +([\d,]+) bytes$", re.MULTILINE)
 
 
 def test_memory_is_that_of_a_pico_2(mpremote):
@@ -28,6 +29,30 @@ def test_nothing_lies_outside_of_the_memory(board_firmware):
     assert symbols["_estack"] - symbols["_sdata"] == RAM_BYTES
     assert symbols["_estack"] - symbols["_sstack"] == STACK_BYTES
     assert symbols["_sdata"] <= symbols["_ebss"] <= symbols["_sheap"] < symbols["_eheap"]
+
+
+def test_stack_knows_how_deep_it_was(own_board):
+    code = """
+import emulated
+before, size = emulated.stack()
+def deep(n):
+    return deep(n - 1) if n else 0
+deep(20)
+print(before, emulated.stack()[0], size)
+"""
+    before, after, size = map(int, mpremote_on(own_board)("exec", code).text.split())
+    assert 300 < before < 3000
+    assert before + 20 * 50 < after < size == STACK_BYTES
+
+
+def test_sizes_add_up(board_firmware, repo):
+    script = repo / "board_configs" / "emulated" / "sizes.py"
+    command = [sys.executable, script, "arm-none-eabi-nm", board_firmware]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    sizes = {name: int(size.replace(",", "")) for name, size in SIZE.findall(text)}
+    parts = ("RAM: data and bss", "RAM: Python's heap", "RAM: stack")
+    assert sum(sizes[part] for part in parts) == sizes["RAM: all of it"] == RAM_BYTES
+    assert sizes["flash: code and constants"] < 1024 * 1024
 
 
 def test_floats_and_our_module(mpremote):
