@@ -113,11 +113,13 @@ class _Lines:
 def _sentence(trace: str) -> str:
     """The last line of a traceback, without the name of a class that says nothing to people."""
     line = trace.strip().splitlines()[-1]
-    kind, colon, text = line.partition(": ")
+    kind, _, text = (part.strip() for part in line.partition(":"))
     plain = kind in ("ValueError", "TypeError", "OSError", "MemoryError", "RuntimeError")
+    if kind == "MemoryError" and (not text or text.startswith("memory allocation")):
+        return "the board ran out of memory; free some there, or reset it, and repeat"
     if kind == "ImportError" and "tti" in text:
         return "the firmware has no tti; flash one that `make firmware` built"
-    return text if colon and plain and text else line
+    return text if plain and text else line
 
 
 def _advice(text: str) -> str:
