@@ -60,7 +60,7 @@ class Model:
 
     def key(self, key: bytes) -> str | None:
         """Take a key or a piece of text; return how the line ended, or None if it goes on."""
-        if key[0] >= 0x80 or (key.isascii() and key.decode().isprintable()):
+        if key[0] >= 0x20 and key != RUBOUT:
             self._type("".join(filter(is_printable, self.decoder.decode(key))))
             return None
         self.decoder.reset()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -80,3 +84,35 @@ def test_a_damaged_history_does_no_harm(firmware: Path, tmp_path: Path) -> None:
     )
     with open_firmware(firmware, tmp_path) as terminal:
         assert terminal.run(b"\x1b[A\r") == ascii("ё[2J")
+
+
+def own_tests(names: list[str], firmware: Path, mpy_dir: Path, tmp_path: Path) -> set[str]:
+    """Run MicroPython's own tests of these names; return those that passed."""
+    done = subprocess.run(
+        [sys.executable, "run-tests.py", "-r", str(tmp_path / "results"), *names],
+        cwd=mpy_dir / "tests",
+        env={
+            **os.environ,
+            "HOME": str(tmp_path),
+            "MICROPY_MICROPYTHON": str(firmware),
+            "MICROPY_CPYTHON3": sys.executable,
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return set(re.findall(r"^pass +(\S+)", done.stdout, re.MULTILINE))
+
+
+def test_own_tests_of_the_stock_prompt_pass(firmware: Path, mpy_dir: Path, tmp_path: Path) -> None:
+    # It prints the same bytes for the same keys. MicroPython's runner gives the firmware 20 ms to
+    # answer, which a busy machine may miss: a test has five tries.
+    kinds = ["basic", "autocomplete", "autoindent", "cont", "emacs_keys", "words_move"]
+    names = {f"cmdline/repl_{kind}.py" for kind in kinds}
+    for _ in range(5):
+        names -= own_tests(sorted(names), firmware, mpy_dir, tmp_path)
+        if not names:
+            break
+    assert not names
