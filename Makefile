@@ -132,6 +132,11 @@ test-long: $(VENV)/installed firmware emulated-firmware ## the tests that take m
 bench: $(VENV)/installed firmware ## measure time and memory of a picture on this PC
 	@OMP_NUM_THREADS=1 $(VENV)/bin/ttikit bench --firmware $(FIRMWARE) --model "$$MODEL"
 
+.PHONY: kernels
+kernels: $(VENV)/installed ## count instructions of a picture on an emulated Cortex-M33
+	@$(MAKE) -s -C native m33 BUILD=$(BUILD)/native
+	@$(VENV)/bin/ttikit kernels --elf $(BUILD)/native/tti_m33.elf --model "$$MODEL" $${STEPS:+--steps "$$STEPS"}
+
 # DATA is a folder of `ttikit data render`; a run that is stopped goes on where it was.
 .PHONY: quality
 quality: $(VENV)/installed firmware ## measure the model's pictures and write docs/quality (DATA=renders)

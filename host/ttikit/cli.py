@@ -40,6 +40,9 @@ SUBCOMMANDS = {
     ),
     "model": Subcommand("ttikit.model_file.cli", "app", "Show, verify and compare .tti files."),
     "bench": Subcommand("ttikit.bench.cli", "bench", "Measure time and memory on this PC."),
+    "kernels": Subcommand(
+        "ttikit.bench.cli", "kernels", "Count a Cortex-M33's instructions for a picture."
+    ),
     "board": Subcommand("ttikit.board.cli", "app", "Run and use boards."),
     "simulate": Subcommand(
         "ttikit.simulator.cli", "simulate", "Draw on this PC what a board would draw."
@@ -52,6 +55,8 @@ EXTRAS = {
     "scipy": "data",
     "torch": "train",
     "safetensors": "train",
+    "unicorn": "test",
+    "elftools": "test",
     "mpremote": "board",
     "serial": "board",
 }

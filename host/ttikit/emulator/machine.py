@@ -7,22 +7,24 @@ unmapped, so that an access outside them is an error and not a wrong number.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ttikit.emulator.image import Image
+from ttikit.errors import TtiError
 
 PAGE = 0x1000
 BUFFERS = 0x6000_0000  # where `place` hands out memory
 BUFFERS_END = 0x7000_0000
+FLASH_BIT = 0x0800_0000  # the upper half of it counts as flash
 STACK_TOP = 0x7F00_0000
 STACK_BYTES = 0x1_0000
 RETURN = 0x7F10_0000  # a page of its own: a call ends when it gets here
 _FILL = 0xA5
 
 
-class EmulatorError(Exception):
+class EmulatorError(TtiError):
     """The code did what a chip would answer with a fault; the text says what and where."""
 
 
@@ -62,16 +64,19 @@ class CortexM33:
 
     # Memory
 
-    def place(self, data: bytes, align: int = 0, *, flush: bool = False) -> int:
+    def place(
+        self, data: bytes, align: int = 0, *, flush: bool = False, flash: bool = False
+    ) -> int:
         """Put `data` into pages of its own, unmapped memory around them; returns the address.
 
-        The address is `align` modulo 16, or with `flush` the last byte ends a page.
+        The address is `align` modulo 16, or with `flush` the last byte ends a page. Reads of a
+        buffer in `flash` are seen by `reading`.
         """
         size = len(data)
         room = size + 16 + PAGE - 1 & -PAGE
-        if self._free + room + PAGE > BUFFERS_END:
+        start = self._free | (FLASH_BIT if flash else 0)
+        if start + room + PAGE > (BUFFERS_END if flash else BUFFERS_END - FLASH_BIT):
             raise EmulatorError("no memory left for buffers; call release first")
-        start = self._free
         self._uc.mem_map(start, room)
         self._uc.mem_write(start, bytes([_FILL]) * room)
         address = start + room - size if flush else start + align
@@ -152,6 +157,23 @@ class CortexM33:
         hook = self._uc.hook_add(self._hooks.UC_HOOK_BLOCK, seen)
         try:
             yield blocks
+        finally:
+            self._uc.hook_del(hook)
+
+    @contextmanager
+    def reading(self, seen: Callable[[int, int], None]) -> Iterator[None]:
+        """Call `seen(address, bytes)` for each read of a buffer in flash."""
+
+        def read(_uc: Any, _access: int, address: int, size: int, _value: int, _data: Any) -> None:
+            seen(address, size)
+
+        self._uc.ctl_flush_tb()
+        first = BUFFERS | FLASH_BIT
+        hook = self._uc.hook_add(
+            self._hooks.UC_HOOK_MEM_READ, read, begin=first, end=BUFFERS_END - 1
+        )
+        try:
+            yield
         finally:
             self._uc.hook_del(hook)
 
