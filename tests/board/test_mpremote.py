@@ -5,6 +5,7 @@ import re
 import time
 
 from board_driver import Terminal, mpremote_on
+from ttikit.board import write_flash
 
 
 def test_exec(mpremote):
@@ -64,6 +65,15 @@ def test_files_outlive_the_emulator(own_board):
     assert mpremote_on(own_board)("exec", "print(open('/kept').read())").text == "yes\n"
 
 
+def test_a_new_rom_leaves_the_files_alone(own_board):
+    mpremote_on(own_board)("exec", "with open('/kept', 'w') as file: file.write('yes')")
+    own_board.stop()
+    write_flash(own_board.flash, {"new.txt": b"new"})
+    own_board.start()
+    code = "print(open('/kept').read(), open('/rom/new.txt').read())"
+    assert mpremote_on(own_board)("exec", code).text == "yes new\n"
+
+
 def test_romfs_query(mpremote, repo):
     said = mpremote("romfs", "query").text
     assert "ROMFS0 partition has size 12582912 bytes (3072 blocks of 4096 bytes each)" in said
@@ -114,3 +124,13 @@ def test_paste_mode_takes_what_is_sent_at_once(board):
         terminal.read_until(b"=== ")
         terminal.type(lines + b"print('sum', x1 + x399)\r\x04")
         terminal.read_until(b"\r\nsum 400\r\n")
+
+
+def test_nothing_is_lost_that_comes_while_the_board_is_busy(board):
+    with Terminal(board.port) as terminal:
+        terminal.prompt()
+        terminal.type(b"x = 0; import time; time.sleep(1)\r")
+        terminal.read_until(b"\r\n")
+        terminal.type(b"x += 1\r" * 400)  # far more than the board's buffer
+        terminal.type(b"print('x is', x)\r")
+        terminal.read_until(b"x is 400\r\n", 60)
