@@ -14,8 +14,11 @@
 #endif
 #endif
 
-// A board may place the inner loops in RAM, for example -DTTI_HOT_SECTION=.time_critical.tti; in
-// flash they would compete with the weights for the cache.
+// A board may place the inner loops in RAM; in flash they would compete with the weights for the
+// cache. The pico-sdk has a section for that.
+#if defined(PICO_RP2350) && !defined(TTI_HOT_SECTION)
+#define TTI_HOT_SECTION .time_critical.tti
+#endif
 #ifdef TTI_HOT_SECTION
 #define TTI_STRING_(x) #x
 #define TTI_STRING(x)  TTI_STRING_(x)
