@@ -14,7 +14,7 @@ setup-run:
 
 ifdef MPY_FETCHED
 $(MPY_FETCHED): | setup-run
-	@board_configs/fetch_micropython $@
+	@board_configs/fetch micropython $@
 endif
 
 # Objects that another MicroPython tree, other flags or another compiler made must not be mixed

@@ -3,15 +3,19 @@
 
 add_library(usermod_tti INTERFACE)
 
-file(GLOB TTI_SOURCES CONFIGURE_DEPENDS
-    ${CMAKE_CURRENT_LIST_DIR}/binding/*.c
+# The binding is scanned for MP_QSTR_ names, and so are the kernels, which have none.
+file(GLOB TTI_BINDING CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/binding/*.c)
+file(GLOB TTI_KERNELS CONFIGURE_DEPENDS
     ${CMAKE_CURRENT_LIST_DIR}/core/*.c
     ${CMAKE_CURRENT_LIST_DIR}/core/*.S
 )
-target_sources(usermod_tti INTERFACE ${TTI_SOURCES})
+target_sources(usermod_tti INTERFACE ${TTI_BINDING} ${TTI_KERNELS})
 target_include_directories(usermod_tti INTERFACE ${CMAKE_CURRENT_LIST_DIR}/core)
 # Every chip gives the same bytes only if no multiply and add is fused behind our back.
 target_compile_options(usermod_tti INTERFACE -ffp-contract=off)
+
+# A board may ask for more optimisation of the kernels alone.
+set_source_files_properties(${TTI_KERNELS} PROPERTIES COMPILE_OPTIONS "${TTI_KERNEL_COPT}")
 
 # The line editor takes the place of shared/readline in the link; -DTTI_READLINE=0 leaves the stock
 # one.
