@@ -5,6 +5,7 @@
 
 import _tti as ops
 
+from . import kernel_check
 from .pipeline import PICTURE_BYTES
 
 
@@ -28,10 +29,14 @@ def stages(pipeline):
 
 
 def run(pipeline, write):
-    """Check the model file and every stage; returns True if all is well.
+    """Check the kernels, the model file and every stage; returns True if all is well.
 
     write: called with pieces of text as the test goes on."""
     write("kernels: %s\n" % ", ".join(["%s %s" % pair for pair in ops.build()]))
+    for name, same in kernel_check.compare():
+        if not same:
+            write("the kernel of %s differs from the portable one; please report it\n" % name)
+            return False
     write("model file ... ")
     try:
         pipeline.weights.verify()

@@ -46,6 +46,17 @@ static mp_obj_t op_build(size_t n_args, const mp_obj_t *args) {
 }
 TTI_DEFINE_OP(build, 0);
 
+bool tti_portable = false;
+
+// portable(on): whether ops use the references from now on; returns whether they did.
+static mp_obj_t op_portable(size_t n_args, const mp_obj_t *args) {
+    (void)n_args;
+    bool before = tti_portable;
+    tti_portable = mp_obj_is_true(args[0]);
+    return mp_obj_new_bool(before);
+}
+TTI_DEFINE_OP(portable, 1);
+
 // The names are spelled out because MicroPython finds its interned strings by reading the source.
 static const mp_rom_map_elem_t tti_globals_table[] = {
     {MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__tti)},
@@ -81,6 +92,7 @@ static const mp_rom_map_elem_t tti_globals_table[] = {
     {MP_ROM_QSTR(MP_QSTR_model_verify), MP_ROM_PTR(&tti_model_verify_obj)},
     {MP_ROM_QSTR(MP_QSTR_model_find), MP_ROM_PTR(&tti_model_find_obj)},
     {MP_ROM_QSTR(MP_QSTR_build), MP_ROM_PTR(&tti_build_obj)},
+    {MP_ROM_QSTR(MP_QSTR_portable), MP_ROM_PTR(&tti_portable_obj)},
 };
 static MP_DEFINE_CONST_DICT(tti_globals, tti_globals_table);
 

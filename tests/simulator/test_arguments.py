@@ -117,7 +117,7 @@ ARGUMENTS = {
 
 NO_OPS = {
     "build", "crc32", "install", "model_check", "model_check_head", "model_find",
-    "model_head_bytes", "model_verify",
+    "model_head_bytes", "model_verify", "portable",
 }  # fmt: skip
 
 

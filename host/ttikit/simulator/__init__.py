@@ -17,6 +17,7 @@ from ttikit.simulator.model import (
     model_find,
     model_head_bytes,
     model_verify,
+    portable,
 )
 from ttikit.simulator.products import (
     attention_scores,
@@ -61,6 +62,7 @@ __all__ = [
     "model_head_bytes",
     "model_verify",
     "noise",
+    "portable",
     "quantize_cols_t",
     "quantize_latent",
     "quantize_rows",

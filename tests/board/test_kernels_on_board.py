@@ -1,0 +1,11 @@
+"""The emulated board has the fast kernels, and finds them equal to the portable ones."""
+
+
+def test_kernels(mpremote):
+    code = """
+import _tti
+from tti import kernel_check
+print(set(implementation for part, implementation in _tti.build() if part != "readline"))
+print([name for name, same in kernel_check.compare() if not same])
+"""
+    assert mpremote("exec", code).text.splitlines() == ["{'m33'}", "[]"]
