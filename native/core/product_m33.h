@@ -21,7 +21,7 @@ typedef struct {
 
 // Whether tti_m33_product takes these sizes: o a multiple of four, and with a gate k <= 320.
 bool tti_m33_can_product(const tti_m33_product_t *p);
-// s8 rows at any address, any t >= 1, 1 <= k <= 65536; no over-read; 4.3 KB of stack.
+// s8 rows at any address, any t >= 1, 1 <= k <= 65536; no over-read; 4.6 KB of stack.
 void tti_m33_product(const tti_m33_product_t *p);
 
 #endif
