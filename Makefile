@@ -79,10 +79,18 @@ repl: firmware ## start MicroPython with tti in it; Ctrl-D leaves
 # /rom/faces.tti; its files are kept in BUILD.
 EMULATED_FIRMWARE := $(BUILD)/firmware-qemu_m33/firmware.elf
 
+# Builds the firmware of another board, $(1).
+firmware-of = @$(if $(MPY_FETCHED),unset MPY_DIR;) $(MAKE) --no-print-directory firmware BOARD=$(1) \
+	BUILD='$(BUILD)' JOBS=$(JOBS) $(if $(V),V=$(V))
+
 .PHONY: emulated-firmware
 emulated-firmware:
-	@$(if $(MPY_FETCHED),unset MPY_DIR;) $(MAKE) --no-print-directory firmware BOARD=QEMU_M33 \
-		BUILD='$(BUILD)' JOBS=$(JOBS) $(if $(V),V=$(V))
+	$(call firmware-of,QEMU_M33)
+
+# The tests look into it; there is no board to run it on.
+.PHONY: pico2-firmware
+pico2-firmware:
+	$(call firmware-of,PICO2)
 
 .PHONY: board
 board: $(VENV)/installed emulated-firmware ## start an emulated board with 520 KB for mpremote; Ctrl-C ends it
@@ -118,14 +126,14 @@ format: $(VENV)/installed ## rewrite sources in the project's style
 
 # One thread each: results are repeatable, and tests do not fight over the cores.
 PYTEST = OMP_NUM_THREADS=1 TTI_FIRMWARE=$(FIRMWARE) TTI_BOARD_FIRMWARE=$(EMULATED_FIRMWARE) \
-	$(VENV)/bin/python -m pytest
+	TTI_PICO2=$(BUILD)/firmware-pico2 $(VENV)/bin/python -m pytest
 
 .PHONY: test
-test: $(VENV)/installed firmware emulated-firmware lint ## lint, then all tests but the long ones
+test: $(VENV)/installed firmware emulated-firmware pico2-firmware lint ## lint, then all tests but the long ones
 	$(PYTEST) -m 'not long' $(TESTS)
 
 .PHONY: test-long
-test-long: $(VENV)/installed firmware emulated-firmware ## the tests that take minutes
+test-long: $(VENV)/installed firmware emulated-firmware pico2-firmware ## the tests that take minutes
 	$(PYTEST) -m long $(TESTS)
 
 .PHONY: bench

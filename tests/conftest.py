@@ -48,6 +48,15 @@ def firmware() -> Path:
 
 
 @pytest.fixture(scope="session")
+def pico2() -> Path:
+    """Path of the folder with the firmware of the Pico 2: firmware.elf and three UF2 files."""
+    path = Path(os.environ.get("TTI_PICO2") or REPO / "build" / "firmware-pico2")
+    if not (path / "tti-pico2.uf2").exists():
+        pytest.fail(f"there is no firmware in {path}; run `make firmware BOARD=PICO2` first")
+    return path
+
+
+@pytest.fixture(scope="session")
 def run_mpy(firmware: Path) -> RunMpy:
     """Return a function that runs code, or a script, on the firmware.
 
