@@ -33,7 +33,7 @@ $(MPY_DIR)/lib/pico-sdk/pico_sdk_init.cmake: | check-tree
 endif
 
 # Where there is no rule to fetch a part, it has to be there.
-$(filter-out $(MPY_FETCHED)/%,$(PICO2_PARTS)): | check-tree
+$(filter-out $(or $(MPY_FETCHED),none)/%,$(PICO2_PARTS)): | check-tree
 	@echo '$@ is missing: run `make -C $(MPY_DIR)/ports/rp2 BOARD=RPI_PICO2 submodules`,' \
 		'or pass PICO_SDK_PATH=<a checkout of the Pico SDK>' >&2; exit 1
 
@@ -57,8 +57,9 @@ $(PICO2_LIBRARIES)/libstdc++.a: | setup-pico2
 	@arm-none-eabi-ar rc $@
 
 # Paths would get into the debug information, so that it differed from folder to folder.
-PICO2_FLAGS := -ffile-prefix-map=$(MPY_DIR)=micropython -ffile-prefix-map=$(PICO_SDK_PATH)=pico-sdk \
-	-ffile-prefix-map=$(PICO2_DIR)=build -ffile-prefix-map=$(CURDIR)=tti
+# The last map that fits holds.
+PICO2_FLAGS := -ffile-prefix-map=$(CURDIR)=tti -ffile-prefix-map=$(PICO2_DIR)=build \
+	-ffile-prefix-map=$(MPY_DIR)=micropython -ffile-prefix-map=$(PICO_SDK_PATH)=pico-sdk
 PICO2_CMAKE := -DMICROPY_BOARD=TTI_PICO2 -DMICROPY_BOARD_DIR=$(PICO2) \
 	-DUSER_C_MODULES=$(CURDIR)/native/micropython.cmake -DMICROPY_LIB_DIR=$(MPY_DIR)/lib \
 	-DPICO_SDK_PATH_OVERRIDE=$(PICO_SDK_PATH) -DPICO_BUILD_DOCS=0 -Dpicotool_DIR=$(PICOTOOL_DIR) \
@@ -93,3 +94,7 @@ firmware-PICO2: build-pico2
 	@$(PICOTOOL) uf2 convert --quiet $(PICO2_DIR)/full.bin $(PICO2_FULL) -o 0x10000000 \
 		--family rp2350-arm-s --abs-block
 	@cp $(PICO2_DIR)/firmware.uf2 $(FIRMWARE)
+
+# The build has printed them.
+.PHONY: sizes
+sizes: firmware-PICO2

@@ -111,6 +111,23 @@ def test_unknown_board_is_named(repo):
     assert "BOARD=TOASTER is not known" in done.stderr and "unix" in done.stderr
 
 
+def test_pico2_w_is_explained(repo):
+    done = make(repo, "firmware", "BOARD=PICO2_W")
+    assert done.returncode == 2
+    assert "takes the firmware of BOARD=PICO2" in done.stderr and "cyw43-driver" in done.stderr
+
+
+def test_own_checkout_without_submodules_is_explained(repo, tmp_path):
+    (tmp_path / "py").mkdir()
+    names = (("MAJOR", 1), ("MINOR", 26), ("MICRO", 1))
+    text = "".join(f"#define MICROPY_VERSION_{name} {value}\n" for name, value in names)
+    (tmp_path / "py" / "mpconfig.h").write_text(text)
+    places = [f"MPY_DIR={tmp_path}", f"BUILD={tmp_path / 'build'}"]
+    done = make(repo, "firmware", "BOARD=PICO2", *places)
+    assert done.returncode == 2
+    assert "lib/tinyusb/src is missing" in done.stderr and "submodules" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("header", "sentence"),
     [

@@ -7,25 +7,38 @@ import subprocess
 
 import pytest
 
-SOURCES = ["Makefile", "board_configs", "frozen", "native", "mpy_modules"]
+SOURCES = [
+    "Makefile",
+    "board_configs",
+    "frozen",
+    "native",
+    "mpy_modules",
+    "host/ttikit/__init__.py",
+    "host/ttikit/errors.py",
+    "host/ttikit/board",
+    "models/faces.tti",
+]
+PICO2 = ["firmware.elf", "tti-pico2.uf2", "tti-pico2-model.uf2", "tti-pico2-full.uf2"]
 
 
-def build_copy(repo, mpy_dir, folder, clock):
-    """Copy what a build needs to `folder`, build there, and return the firmware's SHA-256."""
-    folder.mkdir()
+def build_copy(repo, mpy_dir, folder, clock, board, products):
+    """Copy what a build needs to `folder`, build there, and return SHA-256 of each product."""
     for name in SOURCES:
-        source = repo / name
+        source, target = repo / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
         copy = shutil.copytree if source.is_dir() else shutil.copy
-        copy(source, folder / name)
+        copy(source, target)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MICROPY"))}
     environment |= {"TZ": clock, "MPY_DIR": str(mpy_dir)}
-    subprocess.run(["make", "-C", folder, "firmware"], env=environment, check=True, timeout=3600)
-    firmware = folder / "build" / "firmware-unix" / "tti"
-    return hashlib.sha256(firmware.read_bytes()).hexdigest()
+    command = ["make", "-C", folder, "firmware", f"BOARD={board}"]
+    subprocess.run(command, env=environment, check=True, timeout=3600)
+    built = folder / "build" / f"firmware-{board.lower()}"
+    return {name: hashlib.sha256((built / name).read_bytes()).hexdigest() for name in products}
 
 
 @pytest.mark.long
-def test_two_builds_are_byte_identical(repo, mpy_dir, tmp_path):
-    first = build_copy(repo, mpy_dir, tmp_path / "one", "UTC")
-    second = build_copy(repo, mpy_dir, tmp_path / "a-longer-name", "Asia/Tokyo")
+@pytest.mark.parametrize(("board", "products"), [("UNIX", ["tti"]), ("PICO2", PICO2)])
+def test_two_builds_are_byte_identical(repo, mpy_dir, tmp_path, board, products):
+    first = build_copy(repo, mpy_dir, tmp_path / "one", "UTC", board, products)
+    second = build_copy(repo, mpy_dir, tmp_path / "a-longer-name", "Asia/Tokyo", board, products)
     assert first == second
