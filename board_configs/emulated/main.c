@@ -11,6 +11,8 @@
 #include "shared/readline/readline.h"
 #include "shared/runtime/pyexec.h"
 
+#define LAST_WORDS_US (1000000)
+
 // One life between two soft resets: boot.py, main.py, then the prompt until Ctrl-D.
 static void live(void) {
     pyexec_frozen_module("_boot.py", false);
@@ -57,6 +59,9 @@ _Noreturn void board_stop(const char *why) {
         cpu_console_write(parts[i], strlen(parts[i]));
     }
     cpu_host_error(why);
+    // The terminal goes with the emulator, and with it what nobody has read yet.
+    for (uint32_t start = cpu_ticks(); cpu_ticks() - start < LAST_WORDS_US * CPU_TICKS_PER_US;) {
+    }
     cpu_host_exit(BOARD_STOPPED);
 }
 
