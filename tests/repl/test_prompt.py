@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -15,25 +14,7 @@ import pytest
 from .cases import CASES, Case, check
 from .model import ENTER
 from .terminal import SECONDS, Terminal, open_firmware
-
-PROMPT, SEED, STEPS = "пожилой мужчина", 1, 2
-CALL = f'tti.generate("{PROMPT}", seed={SEED}, steps={STEPS})'.encode()
-HASH = b"import hashlib; hashlib.sha256(_.data).digest().hex()"
-
-
-def golden(repo: Path) -> str:
-    rows = json.loads((repo / "tests" / "golden" / "pictures.json").read_text())
-    wanted = {"prompt": PROMPT, "seed": SEED, "steps": STEPS, "guidance": 3}
-    (row,) = [row for row in rows if wanted.items() <= row.items()]
-    return str(row["sha256"])
-
-
-def draw(terminal: Terminal) -> str:
-    """Type the call byte by byte; return what is shown of the picture's hash."""
-    terminal.run(b"import tti" + ENTER)
-    terminal.send_bytes(CALL + ENTER)
-    terminal.read_until(b">>> ")
-    return terminal.run(HASH + ENTER)
+from .transcript import CALL, draw, golden
 
 
 def test_a_prompt_typed_byte_by_byte_draws_the_golden_picture(
