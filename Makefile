@@ -62,9 +62,13 @@ include $(BOARD_DIR)/board.mk
 .PHONY: firmware
 firmware: firmware-$(BOARD) ## build MicroPython with tti in it (BOARD=UNIX)
 
+.PHONY: on-this-pc
+on-this-pc:
+	@test '$(BOARD)' = UNIX || { echo 'This runs on the PC only: leave BOARD out, or see docs/boards.md.' >&2; exit 2; }
+
 # Options that are not given are not passed, so that the package's own defaults hold.
 .PHONY: run
-run: firmware ## draw the face that PROMPT describes; OUT names a PNG to write
+run: on-this-pc firmware ## draw the face that PROMPT describes; OUT names a PNG to write
 	@test $${#PROMPT} -le 60000 || { echo 'The prompt is longer than 60,000 bytes; shorten it.' >&2; exit 2; }
 	@plain=--ascii; test ! -t 1 || plain=; \
 	$(FIRMWARE) -m tti --model "$$MODEL" $${SEED:+--seed "$$SEED"} $${STEPS:+--steps "$$STEPS"} \
@@ -72,7 +76,7 @@ run: firmware ## draw the face that PROMPT describes; OUT names a PNG to write
 		$$plain -- "$$PROMPT"
 
 .PHONY: repl
-repl: firmware ## start MicroPython with tti in it; Ctrl-D leaves
+repl: on-this-pc firmware ## start MicroPython with tti in it; Ctrl-D leaves
 	@$(FIRMWARE)
 
 # The board that QEMU emulates has its own firmware, built by its own rules. MODEL becomes its

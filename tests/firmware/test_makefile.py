@@ -105,6 +105,13 @@ def test_help_lists_every_target(repo):
         assert f"\n  {target} " in text
 
 
+@pytest.mark.parametrize("target", ["run", "repl"])
+def test_only_the_pc_runs_its_firmware(repo, target):
+    done = make(repo, target, "BOARD=QEMU_M33", "--assume-old=firmware")
+    assert done.returncode == 2
+    assert "This runs on the PC only: leave BOARD out" in done.stderr
+
+
 def test_unknown_board_is_named(repo):
     done = make(repo, "firmware", "BOARD=TOASTER")
     assert done.returncode == 2
