@@ -210,8 +210,9 @@ def test_emulator_that_cannot_start_says_why(own_board, tmp_path):
 
 
 def test_two_boards_do_not_share_a_flash(own_board):
-    with pytest.raises(TtiError, match="another emulated board runs with"):
-        EmulatedBoard(M33, own_board.firmware, own_board.flash).start()
+    second = EmulatedBoard(M33, own_board.firmware, own_board.flash)
+    with pytest.raises(TtiError, match="another emulated board runs with"), second:
+        pass
 
 
 def test_command_starts_a_board_and_ctrl_c_ends_it(board_firmware, repo, tmp_path):
