@@ -99,7 +99,7 @@ def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
     prompt: whom to draw, in Russian or English; seed: whole number below 2**32, None for a random
     one; steps: 1 to 100, 4 is fast, 8 is finer; guidance: 1 to 5, how strictly the prompt is
     followed; show: print the picture; progress: print notes and a progress line (default: as
-    `show`).
+    `show`), or a function of yours that is called with (steps done, steps) from 0 on.
 
     Raises TypeError or ValueError for a bad argument, OSError or MemoryError if no model can be
     loaded."""
@@ -107,7 +107,9 @@ def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
     data = bytearray(PICTURE_BYTES)
     seed = random_seed() if seed is None else seed
     stages = pipeline.stages(prompt, data, seed, steps, guidance)
-    if show if progress is None else progress:
+    if callable(progress):
+        _follow(stages, steps, progress)
+    elif show if progress is None else progress:
         for note in pipeline.notes:
             print("note: " + note)
         _watch(stages, steps)
@@ -121,16 +123,21 @@ def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
     return image
 
 
+def _follow(stages, steps, progress):
+    """Run the stages; calls progress(steps done, steps)."""
+    done = 0
+    progress(0, steps)
+    for stage, _ in stages:
+        if stage == "step":
+            done += 1
+            progress(done, steps)
+
+
 def _watch(stages, steps):
     """Run the stages with a progress line."""
     start = time.ticks_ms()
-    done = 0
     try:
-        _progress(0, steps)
-        for stage, _ in stages:
-            if stage == "step":
-                done += 1
-                _progress(done, steps)
+        _follow(stages, steps, _progress)
     except BaseException:
         sys.stdout.write("\n")  # leave the line as it is; the message begins on the next one
         raise

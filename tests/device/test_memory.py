@@ -59,3 +59,35 @@ def test_pictures_in_a_row_do_not_grow_the_heap(run_mpy, model):
 def test_running_out_of_memory_leaves_the_pipeline_usable(run_mpy, model):
     done = run_mpy(SHORT_OF_MEMORY, str(model))
     assert done.stdout.split() == ["3", "True"], done.stdout + done.stderr
+
+
+PROGRESS = """
+import os, sys, tti
+tti.load(sys.argv[1])
+seen = []
+def save(done, steps):
+    seen.append((done, steps))
+    with open(sys.argv[2], "ab") as file:
+        file.write(bytes([done]) * 100)
+plain = tti.generate("девушка", 1, 3, show=False)
+same = tti.generate("девушка", 1, 3, show=False, progress=save)
+print(seen, plain.data == same.data, os.stat(sys.argv[2])[6])
+def stop(done, steps):
+    if done == 2:
+        raise RuntimeError("enough")
+try:
+    tti.generate("девушка", 1, 3, progress=stop)
+except RuntimeError as error:
+    print(error)
+print(tti.generate("девушка", 1, 3, show=False).data == plain.data)
+"""
+
+
+def test_progress_is_told_to_a_function_that_may_save_files_or_stop(run_mpy, model, tmp_path):
+    done = run_mpy(PROGRESS, str(model), str(tmp_path / "log.bin"))
+    assert done.rc == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "[(0, 3), (1, 3), (2, 3), (3, 3)] True 400",
+        "enough",
+        "True",
+    ]
