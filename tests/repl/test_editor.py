@@ -16,7 +16,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from wcwidth import wcwidth
 
-from .model import ACTIONS, ENTER, LEFT, Model, ctrl, is_printable
+from .model import (
+    ACTIONS,
+    BACKSPACE,
+    DELETE,
+    END,
+    ENTER,
+    HOME,
+    LEFT,
+    RIGHT,
+    UP,
+    WORD_LEFT,
+    Model,
+    ctrl,
+    is_printable,
+)
 from .terminal import open_firmware
 
 PS1 = ">>> "
@@ -27,6 +41,8 @@ JUNK = [
     b"\xc0\xaf",  # overlong
     b"\xed\xa0\x80",  # a surrogate
     b"\xf4\x90\x80\x80",  # beyond the last code point
+    b"\xe0\x9f\xbf",
+    b"\xf0\x8f\xbf\xbf",
     b"\xff",
     "\x85\x9b".encode(),  # control characters of Latin-1
     b"\x00",
@@ -37,9 +53,16 @@ JUNK = [
 ]
 LETTERS = "абвёй Zz09_.'(«—é語한😀\u0301\u0306"
 
-texts = st.text(LETTERS, min_size=1, max_size=4)
-pieces = texts.map(str.encode) | st.sampled_from([*ACTIONS, *JUNK])
-keys = st.lists(pieces, max_size=30)
+texts = st.text(LETTERS, min_size=1, max_size=4).map(str.encode)
+# Each action as often as any other, however many keys it has.
+actions = st.sampled_from(sorted(set(ACTIONS.values()))).flatmap(
+    lambda action: st.sampled_from([key for key, does in ACTIONS.items() if does == action])
+)
+pieces = st.one_of(texts, texts, actions, actions, st.sampled_from(JUNK))
+# A line that begins with text is not ended by the first Ctrl-A.
+keys = st.lists(pieces, max_size=30) | st.builds(
+    lambda text, keys: [text, *keys], texts, st.lists(pieces, min_size=8, max_size=30)
+)
 histories = st.lists(st.text(LETTERS, max_size=8), max_size=10)
 
 
@@ -144,7 +167,12 @@ def begin(probe: Probe, history: list[str]) -> Model:
 @settings(max_examples=150, deadline=None)
 @given(histories, keys)
 @example([], ["я".encode(), LEFT, "\u0301".encode()])
-@example(["語\u0301"], [b"\x1b[A", LEFT, b"\x1b[3~", b"\x7f"])
+@example([], ["е\u0301л".encode(), HOME, RIGHT, END])
+@example(["語\u0301"], [UP, LEFT, DELETE, BACKSPACE])
+@example([], [b"\xd0", b"\x1bx", b"\xb6"])
+@example([], [b"ab", b"\x1b", BACKSPACE])
+@example([], [b"ab", LEFT, b"\x1b[259~"])
+@example([], ["раз, ".encode(), WORD_LEFT])
 def test_line_and_screen_are_the_models(
     probe: Probe, history: list[str], keys: list[bytes]
 ) -> None:
@@ -185,6 +213,8 @@ def test_any_bytes_leave_a_valid_line(probe: Probe, history: bytes, keys: bytes)
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=300).map(lambda data: bytes(b for b in data if b > 31 and b != 127)))
+@example(b"\xe0\x9f\xbf\xe0\xa0\x80\xed\x9f\xbf\xed\xa0\x80\xc1\xbf\xc2\xa0")
+@example(b"\xf0\x8f\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\xf4\x90\x80\x80\xf5\x80\x80\x80")
 def test_text_is_what_python_decodes(probe: Probe, data: bytes) -> None:
     probe.ask(b"n")
     _, _, line = probe.keys(data)
@@ -211,11 +241,13 @@ def test_keys_have_no_effect_without_memory(
 def test_a_line_grows_as_long_as_there_is_memory(probe: Probe) -> None:
     probe.ask(b"n")
     probe.tell(b"m\x03")
-    _, _, line = probe.keys("ж".encode() * 5000)
+    _, _, line = probe.keys("ж".encode() * 1000)
+    assert probe.keys(ENTER)[0] == 0
     probe.tell(b"m\xff")
-    assert 50 <= len(line) < 10000 and set(line.decode()) == {"ж"}
-    _, _, longer = probe.keys("ж".encode())
-    assert len(longer) == len(line) + 2
+    assert 50 <= len(line) < 2000 and set(line.decode()) == {"ж"}
+    probe.ask(b"n")
+    _, _, longer = probe.keys("ж".encode() * 1000)
+    assert len(longer) == 2000
 
 
 @pytest.mark.parametrize(
@@ -228,6 +260,7 @@ def test_a_line_grows_as_long_as_there_is_memory(probe: Probe) -> None:
         ("al\t", "al", PS1 + "al"),
         ("al.я\x02\x02\t", "al.я", PS1 + "al.я"),
         ("zz\t", "zz", PS1 + "zz"),
+        ("\t", "", PS1),
         ("я \t", "я     ", PS1 + "я     "),
     ],
 )
@@ -240,6 +273,11 @@ def test_completion(probe: Probe, keys: str, wanted: str, shown: str) -> None:
     row, column = screen.state()
     assert row == shown.rstrip()
     assert column == len(shown) - (keys.count("\x02"))
+
+
+def test_half_a_completed_letter_is_not_made_whole(probe: Probe) -> None:
+    probe.ask(b"n")
+    assert probe.keys(b"ah\t\xb0")[2] == b"ahx"
 
 
 def test_a_long_way_back_is_one_command(probe: Probe) -> None:
