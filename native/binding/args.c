@@ -1,6 +1,21 @@
 #include "args.h"
 
+#include "py/cstack.h"
 #include "py/objint.h"
+
+#define STACK_BYTES (4864) // what the deepest kernel takes (docs/kernels.md), and this module
+
+// MicroPython looks at the stack when Python functions are called, with less to spare than that.
+static void check_stack(const char *op) {
+#if MICROPY_STACK_CHECK
+    if (mp_cstack_usage() + STACK_BYTES > MP_STATE_THREAD(stack_limit)) {
+        mp_raise_msg_varg(&mp_type_RuntimeError,
+                          MP_ERROR_TEXT("%s: too little stack is left; call tti from a function "
+                                        "less deep, or with a larger _thread.stack_size()"),
+                          op);
+    }
+#endif
+}
 
 static void check_integer_type(const char *op, const char *name, mp_obj_t obj) {
     if (!mp_obj_is_int(obj)) {
@@ -92,6 +107,7 @@ static void get_buffer(const char *op, const tti_arg_t *arg, mp_obj_t obj, tti_v
 
 void tti_check_integers(const char *op, const tti_arg_t *table, size_t count, const mp_obj_t *args,
                         tti_value_t *values) {
+    check_stack(op);
     for (size_t i = 0; i < count; i++) {
         if (table[i].type == TTI_ARG_INT) {
             values[i].i = get_int(op, &table[i], args[i]);

@@ -11,7 +11,7 @@ from ttikit.board import M33, BoardError, EmulatedBoard
 from ttikit.errors import TtiError
 
 RAM_BYTES = 520 * 1024
-STACK_BYTES = 8 * 1024
+STACK_BYTES = 12 * 1024
 SIZE = re.compile(r"^ *(\S.*?) +([\d,]+) bytes$", re.MULTILINE)
 
 

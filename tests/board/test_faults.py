@@ -146,3 +146,28 @@ print(gc.mem_alloc() + gc.mem_free(), peak)
     )
     print(f"GC heap {total:,} bytes, peak {peak:,}")
     assert peak < 300_000
+
+
+def test_an_op_called_from_too_deep_is_refused_instead_of_overrunning_the_stack(session):
+    said = session.run("""
+refused = 0
+def deeper(n):
+    global refused
+    try:
+        deeper(n + 1)
+    except RuntimeError as error:
+        if "too little stack" not in str(error) and "recursion" not in str(error):
+            raise
+    try:
+        sha()
+    except RuntimeError as error:
+        refused += "too little stack is left; call tti from a function less deep" in str(error)
+        return
+    raise StopIteration  # drawn: no need to draw from every level above
+try:
+    deeper(0)
+except StopIteration:
+    print(refused)
+""")
+    assert said[0] == ROW["sha256"]
+    assert int(said[1]) >= 3
