@@ -22,7 +22,7 @@ endif
 define start-over
 	@version=$$(board_configs/mpy_version '$(MPY_DIR)') || exit 1; \
 	mkdir -p $(dir $(1)); \
-	{ echo "$$version $(MPY_DIR) $(TTI_READLINE)"; cksum $(2) </dev/null; $(3) --version; } >$(1).origin.new; \
+	{ echo "$$version $(MPY_DIR) $(TTI_READLINE) $(TTI_PARALLEL)"; cksum $(2) </dev/null; $(3) --version; } >$(1).origin.new; \
 	cmp -s $(1).origin.new $(1).origin || rm -rf $(1); \
 	mv $(1).origin.new $(1).origin
 endef

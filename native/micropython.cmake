@@ -11,6 +11,18 @@ file(GLOB TTI_KERNELS CONFIGURE_DEPENDS
 )
 target_sources(usermod_tti INTERFACE ${TTI_BINDING} ${TTI_KERNELS})
 target_include_directories(usermod_tti INTERFACE ${CMAKE_CURRENT_LIST_DIR}/core)
+
+# Which file gives ops a second core: none, rp2. A board picks it.
+if(NOT DEFINED TTI_PARALLEL)
+    set(TTI_PARALLEL none)
+endif()
+target_sources(usermod_tti INTERFACE
+    ${CMAKE_CURRENT_LIST_DIR}/parallel/split.c
+    ${CMAKE_CURRENT_LIST_DIR}/parallel/parallel_${TTI_PARALLEL}.c
+)
+target_include_directories(usermod_tti INTERFACE ${CMAKE_CURRENT_LIST_DIR}/parallel)
+target_compile_definitions(usermod_tti INTERFACE TTI_PARALLEL_${TTI_PARALLEL})
+
 # Every chip gives the same bytes only if no multiply and add is fused behind our back.
 target_compile_options(usermod_tti INTERFACE -ffp-contract=off)
 

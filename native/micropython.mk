@@ -8,7 +8,12 @@ SRC_USERMOD_C += $(sort $(wildcard $(TTI_NATIVE_DIR)/binding/*.c))
 SRC_USERMOD_LIB_C += $(sort $(wildcard $(TTI_NATIVE_DIR)/core/*.c))
 SRC_USERMOD_LIB_ASM += $(sort $(wildcard $(TTI_NATIVE_DIR)/core/*.S))
 
-CFLAGS_USERMOD += -I$(TTI_NATIVE_DIR)/core
+# Which file gives ops a second core: none, unix.
+TTI_PARALLEL ?= none
+SRC_USERMOD_LIB_C += $(addprefix $(TTI_NATIVE_DIR)/parallel/,split.c parallel_$(TTI_PARALLEL).c)
+
+CFLAGS_USERMOD += -I$(TTI_NATIVE_DIR)/core -I$(TTI_NATIVE_DIR)/parallel -DTTI_PARALLEL_$(TTI_PARALLEL)
+CFLAGS_USERMOD += $(if $(TTI_SPLIT_WORTH),-DTTI_SPLIT_WORTH=$(TTI_SPLIT_WORTH))
 # Every chip gives the same bytes only if no multiply and add is fused behind our back.
 CFLAGS_USERMOD += -ffp-contract=off
 

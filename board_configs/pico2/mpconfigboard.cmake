@@ -5,3 +5,6 @@ set(MICROPY_FROZEN_MANIFEST ${MICROPY_BOARD_DIR}/manifest.py)
 
 # The port's own default is -Os.
 set(TTI_KERNEL_COPT -O3 -fno-trapping-math)
+
+# Ops are computed by both cores.
+set(TTI_PARALLEL rp2)

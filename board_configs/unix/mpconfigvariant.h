@@ -20,3 +20,8 @@
 #define MICROPY_VFS_ROM (1)
 
 #include "../mpconfigvariant_common.h"
+
+// Ctrl-C comes between two bytecodes, as on a board; it does not jump out of an op that another
+// thread computes a part of.
+#undef MICROPY_ASYNC_KBD_INTR
+#define MICROPY_ASYNC_KBD_INTR (0)

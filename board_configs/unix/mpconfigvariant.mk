@@ -8,6 +8,7 @@ COPT = -O2 -DNDEBUG
 # The portable kernels gain from the vectoriser; results do not change with it, nor when the
 # compiler may ignore floating-point exceptions, which lets it turn branches into selects.
 TTI_KERNEL_COPT ?= -O3 -fno-trapping-math
+TTI_PARALLEL ?= unix
 
 # mpconfigvariant_common.h of the port is included relative to its standard variant.
 CFLAGS_EXTRA += -I$(TOP)/ports/unix/variants/standard

@@ -1,6 +1,7 @@
 # Prompt → tokens → vector → latent → picture.
 
 import _tti as ops
+from _tti import cores  # not by way of `ops`, which a Stopwatch replaces
 
 from . import checks, samplers
 from .arena import Arena
@@ -28,7 +29,13 @@ class Pipeline:
     """Draws pictures with one model. One picture at a time: a new one ends an unfinished one.
 
     weights: a provider such as `weights.Weights`; stripe: rows that the decoder computes at a time
-    in its last stage; limits: the most bytes of each part of the arena (default: what fits)."""
+    in its last stage; limits: the most bytes of each part of the arena (default: what fits).
+
+    cores, an attribute: 2 to draw with the chip's second core, if there is one and no `_thread`
+    has it; 1 to leave it alone; 0, as at first, for what is best here. The picture is the same. A
+    picture given up half-way gives the core back when its generator is closed or collected."""
+
+    cores = 0
 
     def __init__(self, weights, stripe=STRIPE, limits=None):
         checks.model(weights, DIM, OUT)
@@ -60,12 +67,16 @@ class Pipeline:
         return self._stages(self._run, ids, n, out, seed, steps, guidance)
 
     def _stages(self, run, ids, n, out, seed, steps, guidance):
-        for stage in self._work(ids, n, out, seed, steps, guidance):
-            yield stage
-            if run != self._run:
-                raise RuntimeError(
-                    "another picture was started on this pipeline, which ended this one"
-                )
+        taken = cores(self.cores)
+        try:
+            for stage in self._work(ids, n, out, seed, steps, guidance):
+                yield stage
+                if run != self._run:
+                    raise RuntimeError(
+                        "another picture was started on this pipeline, which ended this one"
+                    )
+        finally:
+            taken.end()
 
     def _work(self, ids, n, out, seed, steps, guidance):
         views = self.arena.views

@@ -79,7 +79,12 @@ def measure(drawing):
 def run(drawing, write):
     """Print the clock, the kernels and a table of the ops of one picture of one step; returns the
     estimated seconds of a picture of 8 steps."""
-    write("%s, kernels: %s\n" % (_chip(), ", ".join(["%s %s" % p for p in _tti.build()])))
+    taken = _tti.cores(drawing.cores)
+    count = taken.count()
+    taken.end()
+    cores = "%d core%s" % (count, "s" if count > 1 else "")
+    kernels = ", ".join(["%s %s" % p for p in _tti.build()])
+    write("%s, %s, kernels: %s\n" % (_chip(), cores, kernels))
     table, parts = measure(drawing)
     total = sum(parts.values())
     inside = sum([row[1] for row in table.values()])

@@ -46,8 +46,6 @@ static mp_obj_t op_build(size_t n_args, const mp_obj_t *args) {
 }
 TTI_DEFINE_OP(build, 0);
 
-bool tti_portable = false;
-
 // portable(on): whether ops use the references from now on; returns whether they did.
 static mp_obj_t op_portable(size_t n_args, const mp_obj_t *args) {
     (void)n_args;
@@ -93,6 +91,7 @@ static const mp_rom_map_elem_t tti_globals_table[] = {
     {MP_ROM_QSTR(MP_QSTR_model_find), MP_ROM_PTR(&tti_model_find_obj)},
     {MP_ROM_QSTR(MP_QSTR_build), MP_ROM_PTR(&tti_build_obj)},
     {MP_ROM_QSTR(MP_QSTR_portable), MP_ROM_PTR(&tti_portable_obj)},
+    {MP_ROM_QSTR(MP_QSTR_cores), MP_ROM_PTR(&tti_cores_obj)},
 };
 static MP_DEFINE_CONST_DICT(tti_globals, tti_globals_table);
 

@@ -1,19 +1,15 @@
-// Function objects of `_tti`, each defined beside its op in ops_*.c and model.c.
+// Function objects of `_tti`, each defined beside its op in ops_*.c, model.c and cores.c.
 #ifndef TTI_BINDING_OPS_H
 #define TTI_BINDING_OPS_H
 
 #include "py/obj.h"
-#include "reference.h"
+#include "split.h"
 
 // Follows the function op_<name>, which takes exactly `count` arguments.
 #define TTI_DEFINE_OP(name, count)                                                                \
     MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(tti_##name##_obj, count, count, op_##name)
 
 #define TTI_DECLARE_OP(name) MP_DECLARE_CONST_FUN_OBJ_VAR_BETWEEN(tti_##name##_obj)
-
-// The kernel of an op that a chip may have a faster one for: `TTI_KERNEL(gelu)(out, x, table, n)`.
-#define TTI_KERNEL(op) (tti_portable ? tti_ref_##op : tti_##op)
-extern bool tti_portable;
 
 TTI_DECLARE_OP(exp);
 TTI_DECLARE_OP(log);
@@ -46,5 +42,6 @@ TTI_DECLARE_OP(model_head_bytes);
 TTI_DECLARE_OP(model_check_head);
 TTI_DECLARE_OP(model_verify);
 TTI_DECLARE_OP(model_find);
+TTI_DECLARE_OP(cores);
 
 #endif

@@ -111,8 +111,8 @@ static mp_obj_t op_conv3x3_s8(size_t n_args, const mp_obj_t *args) {
     }
     size_t pixels = v[PATCHES].bytes / kpad;
     pixels = pixels < TTI_CONV_PIXELS ? pixels : TTI_CONV_PIXELS;
-    TTI_KERNEL(conv3x3_s8)(v[OUT].p, v[X].p, v[W].p, v[M].p, v[B].p, v[RES].p, v[R].p,
-                           v[PATCHES].p, (int)pixels, &c);
+    tti_split_conv3x3_s8(v[OUT].p, v[X].p, v[W].p, v[M].p, v[B].p, v[RES].p, v[R].p, v[PATCHES].p,
+                         (int)pixels, &c);
     return mp_const_none;
 }
 TTI_DEFINE_OP(conv3x3_s8, 17);

@@ -15,7 +15,7 @@ static mp_obj_t op_quantize_rows(size_t n_args, const mp_obj_t *args) {
     tti_value_t v[5];
     (void)n_args;
     TTI_CHECK("quantize_rows", table, args, v);
-    TTI_KERNEL(quantize_rows)(v[Q].p, v[SCALE].p, v[X].p, v[ROWS].i, v[COLS].i);
+    tti_split_quantize_rows(v[Q].p, v[SCALE].p, v[X].p, v[ROWS].i, v[COLS].i);
     return mp_const_none;
 }
 TTI_DEFINE_OP(quantize_rows, 5);
@@ -64,8 +64,8 @@ static mp_obj_t op_gemm_s8(size_t n_args, const mp_obj_t *args) {
     tti_value_t v[9];
     (void)n_args;
     TTI_CHECK("gemm_s8", table, args, v);
-    TTI_KERNEL(gemm_s8)(v[OUT].p, v[X].p, v[SX].p, v[W].p, v[SW].p, v[BIAS].p, v[T].i, v[O].i,
-                        v[K].i);
+    tti_split_gemm_s8(v[OUT].p, v[X].p, v[SX].p, v[W].p, v[SW].p, v[BIAS].p, v[T].i, v[O].i,
+                      v[K].i);
     return mp_const_none;
 }
 TTI_DEFINE_OP(gemm_s8, 9);
@@ -98,8 +98,8 @@ static mp_obj_t op_gemm_s8_add(size_t n_args, const mp_obj_t *args) {
     tti_value_t v[10];
     (void)n_args;
     TTI_CHECK("gemm_s8_add", table, args, v);
-    TTI_KERNEL(gemm_s8_add)(v[RES].p, v[GATE].p, v[X].p, v[SX].p, v[W].p, v[SW].p, v[BIAS].p,
-                            v[T].i, v[O].i, v[K].i);
+    tti_split_gemm_s8_add(v[RES].p, v[GATE].p, v[X].p, v[SX].p, v[W].p, v[SW].p, v[BIAS].p, v[T].i,
+                          v[O].i, v[K].i);
     return mp_const_none;
 }
 TTI_DEFINE_OP(gemm_s8_add, 10);
@@ -131,8 +131,8 @@ static mp_obj_t op_layernorm_modulate_s8(size_t n_args, const mp_obj_t *args) {
     TTI_CHECK_INTEGERS(name, table, args, v);
     tti_check_multiple(name, "cols", v[COLS].i, 4);
     TTI_CHECK_BUFFERS(name, table, args, v);
-    TTI_KERNEL(layernorm_modulate_s8)(v[Q].p, v[SQ].p, v[X].p, v[SHIFT].p, v[SCALE].p,
-                                      v[SCRATCH].p, v[ROWS].i, v[COLS].i);
+    tti_split_layernorm_modulate_s8(v[Q].p, v[SQ].p, v[X].p, v[SHIFT].p, v[SCALE].p, v[SCRATCH].p,
+                                    v[ROWS].i, v[COLS].i);
     return mp_const_none;
 }
 TTI_DEFINE_OP(layernorm_modulate_s8, 8);
@@ -174,7 +174,7 @@ static mp_obj_t op_attention_scores(size_t n_args, const mp_obj_t *args) {
     TTI_CHECK_INTEGERS("attention_scores", table, args, v);
     tti_attention_t a = get_attention("attention_scores", v + HEAD);
     TTI_CHECK_BUFFERS("attention_scores", table, args, v);
-    TTI_KERNEL(attention_scores)(v[S].p, v[Q].p, v[SQ].p, v[K].p, v[SK].p, &a);
+    tti_split_attention_scores(v[S].p, v[Q].p, v[SQ].p, v[K].p, v[SK].p, &a);
     return mp_const_none;
 }
 TTI_DEFINE_OP(attention_scores, 11);
@@ -199,7 +199,7 @@ static mp_obj_t op_softmax_s8(size_t n_args, const mp_obj_t *args) {
     TTI_CHECK_INTEGERS("softmax_s8", table, args, v);
     tti_check_range("softmax_s8", "valid", v[VALID].i, 1, v[COLS].i);
     TTI_CHECK_BUFFERS("softmax_s8", table, args, v);
-    TTI_KERNEL(softmax_s8)(v[P].p, v[INV].p, v[S].p, v[ROWS].i, v[COLS].i, v[VALID].i);
+    tti_split_softmax_s8(v[P].p, v[INV].p, v[S].p, v[ROWS].i, v[COLS].i, v[VALID].i);
     return mp_const_none;
 }
 TTI_DEFINE_OP(softmax_s8, 6);
@@ -231,7 +231,7 @@ static mp_obj_t op_attention_values(size_t n_args, const mp_obj_t *args) {
     TTI_CHECK_INTEGERS("attention_values", table, args, v);
     tti_attention_t a = get_attention("attention_values", v + HEAD);
     TTI_CHECK_BUFFERS("attention_values", table, args, v);
-    TTI_KERNEL(attention_values)(v[OUT].p, v[P].p, v[INV].p, v[VT].p, v[SV].p, &a);
+    tti_split_attention_values(v[OUT].p, v[P].p, v[INV].p, v[VT].p, v[SV].p, &a);
     return mp_const_none;
 }
 TTI_DEFINE_OP(attention_values, 11);

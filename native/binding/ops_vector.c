@@ -50,7 +50,7 @@ static mp_obj_t op_gelu(size_t n_args, const mp_obj_t *args) {
     tti_value_t v[4];
     (void)n_args;
     TTI_CHECK("gelu", table, args, v);
-    TTI_KERNEL(gelu)(v[OUT].p, v[X].p, v[TABLE].p, (size_t)v[N].i);
+    tti_split_gelu(v[OUT].p, v[X].p, v[TABLE].p, (size_t)v[N].i);
     return mp_const_none;
 }
 TTI_DEFINE_OP(gelu, 4);

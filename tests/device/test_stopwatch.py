@@ -37,7 +37,7 @@ def test_the_table_counts_every_multiplication(run_mpy, model):
     done = run_mpy(CODE, str(model))
     assert done.rc == 0, done.stderr + done.stdout
     lines = done.stdout.splitlines()
-    assert re.match(r"linux, kernels: gemm_s8 \w+, ", lines[0])
+    assert re.match(r"linux, [12] cores?, kernels: gemm_s8 \w+, ", lines[0])
     end = next(i for i, line in enumerate(lines) if line.startswith("Python around"))
     shares = [float(re.search(r"([\d.]+)%", line)[1]) for line in lines[2 : end + 1]]
     assert abs(sum(shares) - 100) < 1.5

@@ -116,7 +116,7 @@ ARGUMENTS = {
 }  # fmt: skip
 
 NO_OPS = {
-    "build", "crc32", "install", "model_check", "model_check_head", "model_find",
+    "build", "cores", "crc32", "install", "model_check", "model_check_head", "model_find",
     "model_head_bytes", "model_verify", "portable",
 }  # fmt: skip
 

@@ -26,7 +26,7 @@ FROM_MODEL = {
     "gelu": {2},
     "embed": {1, 2},
 }
-_NO_KERNELS = ("build", "crc32", "install", "model_", "portable")
+_NO_KERNELS = ("build", "cores", "crc32", "install", "model_", "portable")
 
 
 @dataclass

@@ -7,6 +7,7 @@ very graphs of the boards run on a PC.
 """
 
 from ttikit.simulator.conv import conv3x3_s8
+from ttikit.simulator.cores import cores
 from ttikit.simulator.elementary import exp, gelu, log, rne, rsqrt, silu, sincos, sqrt
 from ttikit.simulator.installer import install
 from ttikit.simulator.model import (
@@ -44,6 +45,7 @@ __all__ = [
     "attention_values",
     "build",
     "conv3x3_s8",
+    "cores",
     "crc32",
     "embed",
     "euler",
