@@ -39,14 +39,17 @@ CTYPES = {"p": ctypes.c_void_p, "i": ctypes.c_int, "n": ctypes.c_size_t, "u": ct
 
 
 class Kernels:
-    """Calls `tti_<op>`; buffers are given as addresses."""
+    """Calls `tti_<op>`; buffers are given as addresses. With `split` those ops that have one go by
+    way of the layer for two cores, `tti_split_<op>`."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, *, split: bool = False):
         library = ctypes.CDLL(str(path))
         self.library = library
         self.functions: dict[str, Callable[..., None]] = {}
         for op, signature in SIGNATURES.items():
             function = getattr(library, f"tti_{op}")
+            if split:
+                function = getattr(library, f"tti_split_{op}", function)
             function.argtypes = [CTYPES[kind] for kind in signature]
             function.restype = None
             self.functions[op] = function
