@@ -107,15 +107,18 @@ def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
     data = bytearray(PICTURE_BYTES)
     seed = random_seed() if seed is None else seed
     stages = pipeline.stages(prompt, data, seed, steps, guidance)
-    if callable(progress):
-        _follow(stages, steps, progress)
-    elif show if progress is None else progress:
-        for note in pipeline.notes:
-            print("note: " + note)
-        _watch(stages, steps)
-    else:
-        for _ in stages:
-            pass
+    try:
+        if callable(progress):
+            _follow(stages, steps, progress)
+        elif show if progress is None else progress:
+            for note in pipeline.notes:
+                print("note: " + note)
+            _watch(stages, steps)
+        else:
+            for _ in stages:
+                pass
+    finally:
+        stages.close()  # after Ctrl-C or an error out here, too, the second core is free at once
     text = prompt if isinstance(prompt, str) else str(prompt, "utf-8")
     image = Image(data, text, seed, steps, guidance)
     if show:

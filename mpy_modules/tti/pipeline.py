@@ -94,5 +94,9 @@ class Pipeline:
 
     def generate_into(self, out, prompt, seed=0, steps=8, guidance=3):
         """Draw `prompt` into `out` (12,288 bytes, RGB rows)."""
-        for _ in self.stages(prompt, out, seed, steps, guidance):
-            pass
+        stages = self.stages(prompt, out, seed, steps, guidance)
+        try:
+            for _ in stages:
+                pass
+        finally:
+            stages.close()  # an exception out here, too, gives the second core back at once

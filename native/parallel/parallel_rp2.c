@@ -79,7 +79,7 @@ void tti_parallel_stop(void) {
         return;
     }
     set_state(LEAVE);
-    while (*(core_entry_func_t volatile *)&core1_entry != NULL) {
+    while (__atomic_load_n(&core1_entry, __ATOMIC_ACQUIRE) != NULL) {
         tight_loop_contents();
     }
     multicore_reset_core1();

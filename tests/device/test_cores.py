@@ -164,6 +164,21 @@ print(threads(), sha(), threads())
     assert lines == ["2", f"1 {ROW['sha256']} 1"]
 
 
+def test_an_exception_in_the_callback_gives_the_core_back_at_once(run):
+    lines = run("""
+gc.disable()
+def progress(done, steps):
+    print(done, threads())
+    if done == 1:
+        raise ValueError("enough")
+try:
+    tti.generate("a", 1, 2, show=False, progress=progress)
+except ValueError as error:
+    print(error, threads())
+""")
+    assert lines == ["0 1", "1 2", "enough 1"]
+
+
 def test_two_pictures_in_turns(run):
     lines = run("""
 other = tti.Pipeline(pipe.weights)

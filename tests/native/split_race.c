@@ -9,12 +9,14 @@
 
 #define ROWS   9
 #define COLS   64
-#define ROUNDS 300
+#define ROUNDS 200
 
 typedef struct {
-    float x[ROWS * COLS], scale[ROWS], sw[COLS], out[ROWS * COLS];
-    int8_t q[ROWS * COLS], w[COLS * COLS];
+    float x[ROWS * COLS], scale[ROWS], sw[COLS], out[ROWS * COLS], row[COLS];
+    int8_t q[ROWS * COLS], w[COLS * COLS], image[ROWS * COLS], patches[2 * 144];
 } buffers_t;
+
+#define OUTPUTS (offsetof(buffers_t, patches) - offsetof(buffers_t, q))
 
 static void fill(buffers_t *b, uint32_t seed) {
     memset(b, 0, sizeof(*b));
@@ -29,11 +31,18 @@ static bool draw(uint32_t seed) {
     buffers_t one, two;
     fill(&one, seed);
     fill(&two, seed);
+    // An image of ROWS × 4 pixels of 16 channels.
+    const tti_conv_t c = {ROWS, 4, 16, 16, 0, 0, ROWS, 0, 0};
     tti_quantize_rows(one.q, one.scale, one.x, ROWS, COLS);
     tti_gemm_s8(one.out, one.q, one.scale, one.w, one.sw, NULL, ROWS, COLS, COLS);
+    tti_conv3x3_s8(one.image, one.q, one.w, one.sw, one.sw, NULL, NULL, one.patches, 2, &c);
+    tti_layernorm_modulate_s8(one.q, one.scale, one.out, one.sw, one.sw, one.row, ROWS, COLS);
     tti_split_quantize_rows(two.q, two.scale, two.x, ROWS, COLS);
     tti_split_gemm_s8(two.out, two.q, two.scale, two.w, two.sw, NULL, ROWS, COLS, COLS);
-    return memcmp(&one, &two, sizeof(one)) == 0;
+    tti_split_conv3x3_s8(two.image, two.q, two.w, two.sw, two.sw, NULL, NULL, two.patches, 2, &c);
+    tti_split_layernorm_modulate_s8(two.q, two.scale, two.out, two.sw, two.sw, two.row, ROWS,
+                                    COLS);
+    return memcmp(&one, &two, offsetof(buffers_t, row)) == 0 && memcmp(one.q, two.q, OUTPUTS) == 0;
 }
 
 // Seeds of one thread are even, of the other odd. NULL if all is well.

@@ -14,7 +14,7 @@ TASKS = Path("/proc/self/task")
 
 @pytest.fixture(scope="module")
 def split_build(repo: Path) -> Path:
-    """Folder with libtti_split.so and split_race, up to date."""
+    """Folder with libtti_split.so, split_race and rp2_worker, up to date."""
     folder = repo / "build" / "native"
     make_native(repo, "split", f"BUILD={folder}")
     return folder
@@ -43,9 +43,12 @@ def test_two_cores_equal_numpy(split_build: Path) -> None:
     assert slept > counts.total() / 2
 
 
-def test_threads_do_not_race(split_build: Path) -> None:
+@pytest.mark.parametrize(
+    ("program", "said"), [("split_race", "200 rounds twice\n"), ("rp2_worker", "304 resets\n")]
+)
+def test_threads_do_not_race(split_build: Path, program: str, said: str) -> None:
     # ThreadSanitizer wants its addresses where they are without randomisation.
-    program = ["setarch", "--addr-no-randomize", str(split_build / "split_race")]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
+    command = ["setarch", "--addr-no-randomize", str(split_build / program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
-    assert done.stdout == "300 rounds twice\n"
+    assert done.stdout == said
