@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,10 @@ FROM_MODEL = {
     "gelu": {2},
     "embed": {1, 2},
 }
+# Numbers of the arguments that count the rows of the ops that two cores compute
+# (native/parallel/split.c): those that take rows in pairs, and others.
+_ROWS = {"gemm_s8": 6, "gemm_s8_add": 7, "attention_scores": 7, "attention_values": 7}
+_SINGLE_ROWS = {"softmax_s8": 3, "quantize_rows": 3, "layernorm_modulate_s8": 6, "gelu": 3}
 _NO_KERNELS = ("build", "cores", "crc32", "install", "model_", "portable")
 
 
@@ -73,6 +77,28 @@ class _Recording:
             copies = [v.tobytes() if isinstance(v, np.ndarray) else v for v in views]
             self.calls[key] = Calls(self.phase, op, copies, same)
         self.calls[key].count += 1
+
+
+def first_part(calls: Calls) -> Calls | None:
+    """Return the call that the first of two cores makes; None if the op stays on one.
+
+    That one core computes small calls is left out: they take no time.
+    """
+    args = list(calls.args)
+    if calls.op == "conv3x3_s8":
+        patches, y0, y1 = args[7], args[13], args[14]
+        assert isinstance(patches, bytes) and isinstance(y0, int) and isinstance(y1, int)
+        args[7] = patches[: len(patches) // 2]
+        args[14] = y0 + (y1 - y0 + 1) // 2
+        return replace(calls, args=args)
+    at = _ROWS.get(calls.op) or _SINGLE_ROWS.get(calls.op)
+    if at is None:
+        return None
+    rows = args[at]
+    assert isinstance(rows, int)
+    half = (rows // 2 + 1) & ~1 if calls.op in _ROWS else (rows + 1) // 2
+    args[at] = half or rows
+    return replace(calls, args=args)
 
 
 def record(model: Path, steps: int) -> list[Calls]:
