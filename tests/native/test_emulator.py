@@ -1,11 +1,12 @@
 """The emulated Cortex-M33 counts what runs, and says what is wrong with a file or a call."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import unicorn
-from ttikit.bench.calls import FROM_MODEL, record
+from ttikit.bench.calls import FROM_MODEL, Calls, first_part, record
 from ttikit.bench.kernels import Cost, Counter, product
 from ttikit.emulator import CortexM33, EmulatorError, read_image
 from ttikit.emulator.flash import LINE, SETS, FlashCache
@@ -87,10 +88,25 @@ def test_flash_cache() -> None:
 
 
 def test_two_cores_share_the_flash() -> None:
-    cost = Cost(1, 0, 0, 150_000_000, 8 * 150_000_000 // 56)
+    cost = Cost(1, 0, 0, 150_000_000, 8 * 150_000_000 // 56, 90_000_000)
     assert cost.seconds(1) == pytest.approx(2)
-    assert cost.seconds(2) == pytest.approx(1.5)
+    assert cost.seconds(2) == pytest.approx(1.6)
     assert cost.times(3) == cost + cost + cost
+
+
+def test_each_of_two_cores_has_half_of_the_rows_and_of_the_scratch(elf: Path) -> None:
+    counter = Counter(elf)
+    whole = product(7, 16, 96)
+    assert first_part(product(1, 16, 96)) == product(1, 16, 96)
+    assert first_part(whole) == replace(whole, args=[*whole.args[:6], 4, *whole.args[7:]])
+    cost = counter.cost(whole)
+    assert cost.cycles / 2 < cost.part_cycles < cost.cycles * 0.7
+    conv = Calls("", "conv3x3_s8", [bytes(320), *[None] * 6, bytes(960), *range(8, 17)], {}, 1)
+    conv.args[13:15] = 2, 7
+    part = first_part(conv)
+    assert part is not None
+    assert (part.args[7], part.args[13:15]) == (bytes(480), [2, 5])
+    assert first_part(Calls("", "add", [], {}, 1)) is None
 
 
 def test_calls_of_a_picture(repo: Path) -> None:
