@@ -207,10 +207,21 @@ def open_model(path):
     return file
 
 
-def _whole(file):
-    """The whole file in memory, or None if there is too little."""
+def _address(data):
     try:
-        return Weights(memoryview(file))  # a ROMFS gives the flash itself
+        import uctypes
+
+        return uctypes.addressof(data)
+    except ImportError:  # CPython, which maps no file
+        return 0
+
+
+def _whole(file):
+    """The whole file, in place or in memory; None if there is too little memory for it, or if it
+    lies in place where vector loads would miss."""
+    try:
+        data = memoryview(file)  # a ROMFS gives the flash itself
+        return None if _address(data) % 16 else Weights(data)
     except TypeError:
         pass
     try:

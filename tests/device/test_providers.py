@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ttikit.board import build_romfs, read_romfs
 
 ROWS = json.loads((Path(__file__).parents[1] / "golden" / "pictures.json").read_text("utf-8"))
 ROW = next(row for row in ROWS if row["steps"] == 1)
@@ -183,3 +184,35 @@ def test_loading_anew_keeps_the_model_and_changes_the_cache(tti, model):
     assert "piece by piece" in second.weights.where
     assert tti.load(str(model)).weights.where == "in memory"
     assert tti.load(second.weights).weights is second.weights
+
+
+IN_ROM = """
+import hashlib, sys, tti, vfs
+image, prompt, seed, steps, guidance = sys.argv[1:]
+with open(image, "rb") as file:
+    data = file.read()  # in memory at a multiple of 32
+vfs.mount(vfs.VfsRom(memoryview(data)), "/rom")
+pipeline = tti.load("/rom/faces.tti")
+print(pipeline.weights.where)
+out = bytearray(tti.PICTURE_BYTES)
+pipeline.generate_into(out, prompt, int(seed), int(steps), float(guidance))
+print(hashlib.sha256(out).digest().hex())
+"""
+
+
+@pytest.mark.parametrize("align", [16, 1])
+def test_a_model_at_an_odd_place_of_the_flash_is_read_piece_by_piece(
+    run_mpy, shipped, tmp_path, align
+):
+    model = shipped.read_bytes()
+    for filler in range(1, 4):
+        image = build_romfs({"f" * filler: b"", "faces.tti": model}, align)
+        at = read_romfs(image)["faces.tti"].offset % 16
+        if (at == 0) == (align == 16):
+            break
+    (tmp_path / "rom.img").write_bytes(image)
+    done = run_mpy(IN_ROM, str(tmp_path / "rom.img"), *arguments(shipped)[1:])
+    assert done.rc == 0, done.stderr + done.stdout
+    where, sha = done.stdout.splitlines()
+    assert where == ("in place" if at == 0 else "read from the file piece by piece")
+    assert (at == 0) == (align == 16) and sha == ROW["sha256"]
