@@ -20,7 +20,7 @@ def terminal(board: EmulatedBoard) -> Iterator[Terminal]:
     opened = Terminal(fd)
     # The tests before may have left the raw prompt.
     opened.send(b"\x03\x03\x02'I' 'am here'\r")
-    opened.read_until(b"'Iam here'\r\n" + PROMPT)
+    opened.read_until(b"'Iam here'\r" + PROMPT)
     yield opened
     os.close(fd)
 

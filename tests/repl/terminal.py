@@ -13,14 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SECONDS = 30.0
-PROMPT = b">>> "
+PROMPT = b"\n>>> "  # on a line of its own: a sentence may speak of it
 
 
 class Terminal:
     """The near end of a pty at whose far end MicroPython shows its friendly prompt."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, process: int = 0) -> None:
         self.fd = fd
+        self.process = process
 
     def send(self, keys: bytes) -> None:
         while keys:
@@ -48,6 +49,14 @@ class Terminal:
             assert time.monotonic() < end, "the terminal stays in line mode"
             time.sleep(0.001)
 
+    def wait_for_sleep(self) -> None:
+        """Wait until the firmware of this PC sleeps: a Ctrl-C just before that is seen late."""
+        end = time.monotonic() + SECONDS
+        state = Path(f"/proc/{self.process}/stat")
+        while state.read_text().rpartition(")")[2].split()[0] != "S":
+            assert time.monotonic() < end, "the firmware does not wait for input"
+            time.sleep(0.001)
+
     def run(self, keys: bytes, prompts: int = 1) -> str:
         """Type `keys`, which end with the key that runs them; return the last line shown.
 
@@ -55,7 +64,7 @@ class Terminal:
         listed."""
         self.send(keys)
         shown = self.read_until(PROMPT, prompts)
-        return shown.removesuffix(b"\r\n" + PROMPT).split(b"\r\n")[-1].decode()
+        return shown.removesuffix(b"\r" + PROMPT).split(b"\r\n")[-1].decode()
 
 
 @contextmanager
@@ -71,7 +80,7 @@ def open_firmware(firmware: Path, home: Path) -> Iterator[Terminal]:
         preexec_fn=lambda: os.login_tty(far),
     )
     os.close(far)
-    terminal = Terminal(near)
+    terminal = Terminal(near, child.pid)
     try:
         terminal.read_until(PROMPT)
         yield terminal

@@ -12,7 +12,7 @@ import pytest
 from ttikit import simulator
 
 from .model import ENTER, LEFT, ctrl
-from .terminal import Terminal, open_firmware
+from .terminal import PROMPT, Terminal, open_firmware
 
 ASK = b"import tti; x = tti.ask('?')\r"
 
@@ -21,8 +21,9 @@ def ask(terminal: Terminal, keys: bytes) -> str:
     """Answer tti.ask() with `keys`; return all that follows."""
     terminal.send(ASK)
     terminal.read_until(b"\n?")
+    terminal.wait_for_sleep()
     terminal.send(keys)
-    return terminal.read_until(b">>> ").decode(errors="replace")
+    return terminal.read_until(PROMPT).decode(errors="replace")
 
 
 def test_with_the_editor(terminal: Terminal) -> None:
@@ -30,7 +31,7 @@ def test_with_the_editor(terminal: Terminal) -> None:
     terminal.read_until(b"\n?")
     terminal.wait_for_editor()
     terminal.send("пжилой".encode() + LEFT * 5 + "о".encode() + ENTER)
-    terminal.read_until(b">>> ")
+    terminal.read_until(PROMPT)
     assert terminal.run(b"x\r") == ascii("пожилой")
 
 
@@ -40,7 +41,7 @@ def test_the_editor_is_left(terminal: Terminal, key: str, error: str) -> None:
     terminal.read_until(b"\n?")
     terminal.wait_for_editor()
     terminal.send(ctrl(key))
-    assert error in terminal.read_until(b">>> ").decode()
+    assert error in terminal.read_until(PROMPT).decode()
 
 
 def test_without_the_editor(stock: Path, tmp_path: Path) -> None:
@@ -152,5 +153,5 @@ def test_numbers_alone_are_suspected(stock: Path, tmp_path: Path) -> None:
     with open_firmware(stock, tmp_path) as terminal:
         terminal.run(b"import tti" + ENTER)
         terminal.send(b'tti.generate(" , 60 ", steps=1)\r')
-        shown = terminal.read_until(b">>> ").decode()
+        shown = terminal.read_until(PROMPT).decode()
     assert "the face is a random one" in shown and "Ctrl-E" in shown

@@ -13,7 +13,7 @@ import pytest
 
 from .cases import CASES, Case, check
 from .model import ENTER
-from .terminal import SECONDS, Terminal, open_firmware
+from .terminal import PROMPT, SECONDS, Terminal, open_firmware
 from .transcript import CALL, draw, golden
 
 
@@ -33,7 +33,7 @@ def test_the_stock_editor_loses_the_prompt(stock: Path, tmp_path: Path) -> None:
         assert terminal.run(b"import _tti; dict(_tti.build())['readline']\r") == "'stock'"
         terminal.run(b"import tti" + ENTER)
         terminal.send_bytes(CALL + ENTER)
-        answer = terminal.read_until(b">>> ").decode()
+        answer = terminal.read_until(PROMPT).decode()
     assert "ValueError" in answer and "Ctrl-E" in answer and "tti.ask()" in answer, answer
 
 

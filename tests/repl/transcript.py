@@ -6,16 +6,16 @@ import json
 from pathlib import Path
 
 from .model import ENTER
-from .terminal import Terminal
+from .terminal import PROMPT, Terminal
 
-PROMPT, SEED, STEPS = "пожилой мужчина", 1, 2
-CALL = f'tti.generate("{PROMPT}", seed={SEED}, steps={STEPS})'.encode()
+WORDS, SEED, STEPS = "пожилой мужчина", 1, 2
+CALL = f'tti.generate("{WORDS}", seed={SEED}, steps={STEPS})'.encode()
 HASH = b"import hashlib; hashlib.sha256(_.data).digest().hex()"
 
 
 def golden(repo: Path) -> str:
     rows = json.loads((repo / "tests" / "golden" / "pictures.json").read_text())
-    wanted = {"prompt": PROMPT, "seed": SEED, "steps": STEPS, "guidance": 3}
+    wanted = {"prompt": WORDS, "seed": SEED, "steps": STEPS, "guidance": 3}
     (row,) = [row for row in rows if wanted.items() <= row.items()]
     return str(row["sha256"])
 
@@ -24,5 +24,5 @@ def draw(terminal: Terminal) -> str:
     """Type the call byte by byte; return what is shown of the picture's hash."""
     terminal.run(b"import tti" + ENTER)
     terminal.send_bytes(CALL + ENTER)
-    terminal.read_until(b">>> ")
+    terminal.read_until(PROMPT)
     return terminal.run(HASH + ENTER)
