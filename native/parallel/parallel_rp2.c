@@ -30,6 +30,7 @@ static inline int get_state(void) {
 
 static inline void set_state(int to) {
     __atomic_store_n(&state, to, __ATOMIC_RELEASE);
+    __dsb(); // the other core must not wake before the store is there, and sleep again
     __sev();
 }
 

@@ -230,6 +230,17 @@ def test_fused_instructions_would_be_seen(repo, tmp_path):
     assert FUSED.search(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+def test_second_core_is_started_by_the_ports_own_thread(pico2):
+    """So that the port locks it out while flash is written."""
+    code = functions(pico2)
+    start, stop = (
+        set(re.findall(r"<(\w+)>", code[f"tti_parallel_{name}"])) for name in ("start", "stop")
+    )
+    assert "mp_thread_create" in start
+    assert "multicore_reset_core1" in stop
+    assert not any("launch" in name for name in start | stop)
+
+
 def test_inner_loops_run_from_ram(elf, symbols):
     """In flash they would compete with the weights for the cache."""
     hot = {name: at for name, at in symbols.items() if name.startswith("tti_m33_")}

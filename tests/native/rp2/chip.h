@@ -19,6 +19,7 @@ extern nlr_buf_t *chip_nlr;
 #define nlr_push(buf) (chip_nlr = (buf), setjmp((buf)->place))
 void nlr_pop(void);
 
+#define __dsb() __sync_synchronize()
 void __sev(void);
 void __wfe(void);
 void multicore_reset_core1(void);
