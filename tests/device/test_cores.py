@@ -6,6 +6,7 @@ import random
 import re
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -302,6 +303,8 @@ def test_ctrl_c_at_random_moments(firmware, shipped, tmp_path, moments):
     command = [str(firmware), str(script), str(shipped), str(moments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
+        watchdog = threading.Timer(20 + moments, process.kill)
+        watchdog.start()
         lines = iter(process.stdout.readline, "")
         assert next(lines) == "ready\n"
         for _ in range(moments):
@@ -311,4 +314,5 @@ def test_ctrl_c_at_random_moments(firmware, shipped, tmp_path, moments):
             stopped = next(line for line in lines if line != "drawing\n")
             assert re.fullmatch(r"stopped 1\n", stopped)
         assert list(lines)[-1] == f"{ROW['sha256']} 1\n"
+        watchdog.cancel()
     assert process.returncode == 0
