@@ -7,6 +7,8 @@ MPY_CROSS := $(BUILD)/mpy-cross/mpy-cross
 SOURCE_DATE_EPOCH ?= 1744675200
 export SOURCE_DATE_EPOCH
 export MICROPY_GIT_HASH := release
+# The port of the RP2350 writes names of pins in the order of a set.
+export PYTHONHASHSEED := 0
 
 .PHONY: setup-run
 setup-run:

@@ -44,11 +44,11 @@ PICOTOOL := $(PICOTOOL_DIR)/picotool
 $(BUILD)/picotool/installed/picotool/picotool: | setup-pico2 $(PICO2_PARTS)
 	@board_configs/fetch picotool $(BUILD)/picotool/sources
 	@echo 'Building picotool ...'
-	$(call quietly,$(BUILD)/picotool.log,cmake -S $(BUILD)/picotool/sources -B $(BUILD)/picotool/objects \
+	$(call quietly,$(BUILD)/picotool.log,{ cmake -S $(BUILD)/picotool/sources -B $(BUILD)/picotool/objects \
 		-DPICO_SDK_PATH=$(PICO_SDK_PATH) -DPICOTOOL_NO_LIBUSB=1 -DPICOTOOL_FLAT_INSTALL=1 \
 		-DCMAKE_C_FLAGS_RELEASE=-O0 -DCMAKE_CXX_FLAGS_RELEASE=-O0 \
 		-DCMAKE_INSTALL_PREFIX=$(BUILD)/picotool/installed && \
-		$(MAKE) -C $(BUILD)/picotool/objects -j$(JOBS) install)
+		$(MAKE) -C $(BUILD)/picotool/objects -j$(JOBS) install; })
 
 # The SDK names a C++ library in the link, of which nothing is used: an empty one saves 300 MB.
 PICO2_LIBRARIES := $(BUILD)/pico2-libraries
@@ -56,10 +56,11 @@ $(PICO2_LIBRARIES)/libstdc++.a: | setup-pico2
 	@mkdir -p $(PICO2_LIBRARIES)
 	@arm-none-eabi-ar rc $@
 
-# Paths would get into the debug information, so that it differed from folder to folder.
-# The last map that fits holds.
-PICO2_FLAGS := -ffile-prefix-map=$(CURDIR)=tti -ffile-prefix-map=$(PICO2_DIR)=build \
-	-ffile-prefix-map=$(MPY_DIR)=micropython -ffile-prefix-map=$(PICO_SDK_PATH)=pico-sdk
+# Paths would get into the debug information, so that it differed from folder to folder. The last
+# map that fits holds. Assembler sources know only -fdebug-prefix-map, which C sources do not need.
+PICO2_PATHS := $(CURDIR)=tti $(PICO2_DIR)=build $(MPY_DIR)=micropython $(PICO_SDK_PATH)=pico-sdk
+PICO2_FLAGS := $(addprefix -ffile-prefix-map=,$(PICO2_PATHS))
+PICO2_ASMFLAGS := $(addprefix -fdebug-prefix-map=,$(PICO2_PATHS))
 PICO2_CMAKE := -DMICROPY_BOARD=TTI_PICO2 -DMICROPY_BOARD_DIR=$(PICO2) \
 	-DUSER_C_MODULES=$(CURDIR)/native/micropython.cmake -DMICROPY_LIB_DIR=$(MPY_DIR)/lib \
 	-DPICO_SDK_PATH_OVERRIDE=$(PICO_SDK_PATH) -DPICO_BUILD_DOCS=0 -Dpicotool_DIR=$(PICOTOOL_DIR) \
@@ -75,12 +76,12 @@ check-origin: check-tree setup-pico2 $(PICO2_PARTS)
 build-pico2: check-origin $(MPY_CROSS) $(PICOTOOL) $(PICO2_LIBRARIES)/libstdc++.a
 	@mkdir -p $(PICO2_DIR)
 	@test -f $(PICO2_DIR)/firmware.elf || echo 'Building MicroPython for the Pico 2 ...'
-	$(call quietly,$(BUILD)/firmware-pico2.log, \
+	$(call quietly,$(BUILD)/firmware-pico2.log,{ \
 		export MICROPY_GIT_TAG=v$$(board_configs/mpy_version $(MPY_DIR)) MICROPY_MPYCROSS=$(MPY_CROSS) \
-		CFLAGS='$(PICO2_FLAGS)' CXXFLAGS='$(PICO2_FLAGS)' ASMFLAGS='$(PICO2_FLAGS)'; \
+		CFLAGS='$(PICO2_FLAGS)' CXXFLAGS='$(PICO2_FLAGS)' ASMFLAGS='$(PICO2_ASMFLAGS)'; \
 		{ test -f $(PICO2_DIR)/Makefile || \
 		cmake -S $(MPY_DIR)/ports/rp2 -B $(PICO2_DIR) $(PICO2_CMAKE); } && \
-		$(MAKE) -C $(PICO2_DIR) -j$(JOBS) $(if $(V),VERBOSE=1))
+		$(MAKE) -C $(PICO2_DIR) -j$(JOBS) $(if $(V),VERBOSE=1); })
 
 # The UF2 files are there only if everything fits. The model's blocks have the family "absolute":
 # they go to their addresses whatever partitions the board has.
