@@ -70,3 +70,5 @@ tile:   ldr     r3, [sp, #FIRST]
 zeros:  .space  32
         end tti_m33_dot
 #endif
+
+        .section .note.GNU-stack, "", %progbits // the stack holds no code

@@ -121,3 +121,5 @@ tti_m33_exp_constants:
         bx      lr
         end tti_m33_max
 #endif
+
+        .section .note.GNU-stack, "", %progbits // the stack holds no code

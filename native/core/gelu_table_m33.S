@@ -72,3 +72,5 @@
         .ltorg
         end tti_m33_gelu
 #endif
+
+        .section .note.GNU-stack, "", %progbits // the stack holds no code

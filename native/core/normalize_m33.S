@@ -87,3 +87,5 @@
         pop     {r4, pc}
         end tti_m33_modulate
 #endif
+
+        .section .note.GNU-stack, "", %progbits // the stack holds no code

@@ -68,3 +68,5 @@
         bx      lr
         end tti_m33_quantize_strided
 #endif
+
+        .section .note.GNU-stack, "", %progbits // the stack holds no code

@@ -71,3 +71,5 @@
         pop     {r4-r10, pc}
         end tti_m33_requantize
 #endif
+
+        .section .note.GNU-stack, "", %progbits // the stack holds no code

@@ -51,3 +51,5 @@
         pop     {r4, r5, r6, pc}
         end tti_m33_scale
 #endif
+
+        .section .note.GNU-stack, "", %progbits // the stack holds no code

@@ -72,3 +72,5 @@
         pop     {r4-r11, pc}
         end tti_m33_widen4
 #endif
+
+        .section .note.GNU-stack, "", %progbits // the stack holds no code

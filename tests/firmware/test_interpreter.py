@@ -91,3 +91,10 @@ def test_ctrl_c_stops_a_loop_at_the_prompt(prompt):
     read_until(prompt, b"KeyboardInterrupt: \r\n>>> ", 20)
     os.write(prompt, b"6 * 7\r")
     read_until(prompt, b"42\r\n", 20)
+
+
+def test_the_stack_holds_no_code(firmware):
+    """One assembly file without a note about it would make the whole program's executable."""
+    done = subprocess.run(["readelf", "-lW", firmware], capture_output=True, text=True, check=True)
+    (stack,) = [line.split() for line in done.stdout.splitlines() if "GNU_STACK" in line]
+    assert stack[6] == "RW"
