@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ttikit.board.session import Session
 from ttikit.errors import TtiError
 
 T = TypeVar("T")
@@ -18,11 +19,19 @@ def run_on(ports: Sequence[str], job: Callable[[str], T]) -> list[T]:
     """``job(port)`` for every port at the same time; the results in the order of the ports.
 
     All boards finish before a failure is reported: `TtiError`, a sentence for each that failed.
+    KeyboardInterrupt stops them all.
     """
     if len(ports) == 1:
         return [job(ports[0])]
     with ThreadPoolExecutor(len(ports)) as pool:
         futures = [pool.submit(job, port) for port in ports]
+        try:
+            wait(futures)
+        except KeyboardInterrupt:
+            Session.stop_all()
+            wait(futures)
+            Session.stopped.clear()
+            raise
     failures = [future.exception() for future in futures]
     for failure in failures:
         if failure is not None and not isinstance(failure, TtiError):

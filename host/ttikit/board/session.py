@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import struct
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import ClassVar
 
 import serial
+from mpremote import transport_serial
 from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 
@@ -15,9 +20,13 @@ from ttikit.errors import TtiError
 
 SILENCE = 120.0  # seconds without a byte after which a board counts as hung
 ANSWER = 10.0  # seconds within which a board has to take a command
+CALLING = 30.0  # seconds within which it has to stop its own program, which may print all the time
 DEVICE = Path(__file__).with_name("device")
 
 OnLine = Callable[[str], None]
+
+# mpremote prints what it could not make sense of, between the lines that a script reads.
+transport_serial.print = lambda *args: None
 
 
 class SessionError(TtiError):
@@ -30,15 +39,40 @@ class Session:
     The board's own program (main.py) is interrupted. Every failure is a `SessionError`.
     """
 
+    stopped = threading.Event()  # set while the conversations of all threads have to end
+    _open: ClassVar[set[Session]] = set()
+
     def __init__(self, port: str, *, soft_reset: bool = False) -> None:
         self.port, self.soft_reset = port, soft_reset
         self._transport: SerialTransport | None = None
 
     def __enter__(self) -> Session:
         with self._plainly():
-            self._transport = SerialTransport(self.port, timeout=ANSWER)
-            self._transport.enter_raw_repl(soft_reset=self.soft_reset, timeout_overall=ANSWER)
+            try:
+                transport = SerialTransport(self.port, timeout=ANSWER)
+            except ValueError:  # a URL of a kind that pyserial does not know
+                raise TransportError("failed to access the port") from None
+        try:
+            with self._plainly(), _within(CALLING, transport.serial):
+                transport.serial.write_timeout = SILENCE
+                transport.enter_raw_repl(soft_reset=self.soft_reset, timeout_overall=ANSWER)
+        except BaseException:
+            with contextlib.suppress(OSError, serial.SerialException):
+                transport.close()
+            raise
+        self._transport = transport
+        Session._open.add(self)
         return self
+
+    @staticmethod
+    def stop_all() -> None:
+        """Make what other threads run on their boards fail soon: Ctrl-C for all of them."""
+        Session.stopped.set()
+        for session in tuple(Session._open):
+            transport = session._transport
+            with contextlib.suppress(OSError, serial.SerialException):
+                if transport is not None:
+                    transport.serial.write(b"\x03")
 
     def __exit__(
         self,
@@ -46,6 +80,7 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        Session._open.discard(self)
         transport, self._transport = self._transport, None
         if transport is None:
             return
@@ -64,6 +99,8 @@ class Session:
         """
         kept: list[str] = []
         lines = _Lines(on_line or kept.append)
+        if Session.stopped.is_set():
+            raise SessionError(f"{self.port}: interrupted")
         with self._plainly():
             assert self._transport is not None
             _, error = self._transport.exec_raw(code, SILENCE, lines.take)
@@ -84,11 +121,31 @@ class Session:
             raise SessionError(f"{self.port}: {_sentence(str(error.error_output))}") from None
         except TransportError as error:
             raise SessionError(f"{self.port}: {_advice(str(error))}") from None
+        except struct.error:
+            raise SessionError(f"{self.port}: {_advice('half an answer')}") from None
         except (OSError, serial.SerialException):
             raise SessionError(
                 f"{self.port}: the board is gone or its port is in use; plug it in again, close "
                 "other programs that use it, and repeat"
             ) from None
+
+
+@contextlib.contextmanager
+def _within(seconds: float, port: serial.Serial) -> Iterator[None]:
+    """Let no read begin after `seconds`; mpremote itself waits for silence without an end."""
+    read, end = port.read, time.monotonic() + seconds
+
+    def bounded(size: int = 1) -> bytes:
+        if time.monotonic() > end:
+            raise TransportError("could not enter raw repl")
+        found: bytes = read(size)
+        return found
+
+    port.read = bounded
+    try:
+        yield
+    finally:
+        port.read = read
 
 
 class _Lines:
@@ -112,7 +169,7 @@ class _Lines:
 
 def _sentence(trace: str) -> str:
     """The last line of a traceback, without the name of a class that says nothing to people."""
-    line = trace.strip().splitlines()[-1]
+    line = (trace.strip().splitlines() or ["the program there failed"])[-1]
     kind, _, text = (part.strip() for part in line.partition(":"))
     plain = kind in ("ValueError", "TypeError", "OSError", "MemoryError", "RuntimeError")
     if kind == "MemoryError" and (not text or text.startswith("memory allocation")):
