@@ -76,6 +76,7 @@ def test_a_damaged_image_is_refused_or_read(tree, data):
         {"../a": b""},
         {"a/./b": b""},
         {"\0": b""},
+        {"\udcff": b""},
     ],
 )
 def test_paths_that_are_no_good(files):
@@ -150,3 +151,28 @@ def test_micropython_reads_the_same(run_mpy, tmp_path_factory, trees, align):
             path: [hashlib.sha256(data).hexdigest(), 0] for path, data in flat(tree).items()
         }
         assert json.loads(line) == expected
+
+
+def test_an_erased_flash_is_told_from_an_image_at_once():
+    with pytest.raises(RomfsError, match="ends inside a number at byte 0"):
+        read_romfs(b"\xff" * 12_000_000)
+
+
+def test_folders_in_folders_have_a_limit():
+    deep = "/".join(["a"] * 100)
+    assert list(read_romfs(build_romfs({deep: b"x"}))) == [deep]
+    with pytest.raises(RomfsError, match="more than 100 folders"):
+        build_romfs({"/".join(["a"] * 5000): b"x"})
+    body = b""
+    for _ in range(3000):
+        body = b"\x04" + _sized(b"\x01a" + body)
+    with pytest.raises(RomfsError, match="more than 100 folders"):
+        read_romfs(b"\xd2\xcd\x31" + _sized(body))
+
+
+def _sized(payload):
+    """A payload after its length, a varuint."""
+    digits = [len(payload) & 0x7F]
+    while rest := len(payload) >> 7 * len(digits):
+        digits.append(0x80 | rest & 0x7F)
+    return bytes(reversed(digits)) + payload

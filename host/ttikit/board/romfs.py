@@ -25,6 +25,8 @@ _UNUSED, _PADDING, _VERBATIM, _POINTER, _DIRECTORY, _FILE = range(6)
 
 _WIDTH = 5  # bytes of a length: enough for 32 bits
 _RECORD = 1 + _WIDTH  # bytes before a record's payload
+_LARGEST = 1 << 32  # no number of an image is beyond it
+_DEPTH = 100  # folders in folders at most
 
 
 class RomfsError(TtiError):
@@ -74,8 +76,10 @@ _Node = bytes | dict[str, "_Node"]
 def _plant(tree: dict[str, _Node], path: str, data: bytes) -> None:
     *folders, name = path.split("/")
     for part in (*folders, name):
-        if part in ("", ".", "..") or "\0" in part:
+        if not _is_name(part):
             raise RomfsError(f"a ROMFS cannot hold the path {path!r}; write it like lib/name.py")
+    if len(folders) > _DEPTH:
+        raise RomfsError(f"{path[:40]}… has more than {_DEPTH} folders in each other")
     for folder in folders:
         below = tree.setdefault(folder, {})
         if not isinstance(below, dict):
@@ -86,6 +90,14 @@ def _plant(tree: dict[str, _Node], path: str, data: bytes) -> None:
     if name in tree:
         raise RomfsError(f"{path} is a file and a folder at once; rename one of them")
     tree[name] = bytes(data)
+
+
+def _is_name(part: str) -> bool:
+    return (
+        part not in ("", ".", "..")
+        and "\0" not in part
+        and not any("\ud800" <= letter <= "\udfff" for letter in part)
+    )
 
 
 def _entries(tree: dict[str, _Node], position: int, align: int) -> Iterator[bytes]:
@@ -134,6 +146,8 @@ def _read_entries(
     image: bytes, start: int, end: int, base: int, folder: str
 ) -> Iterator[tuple[str, RomFile]]:
     """Give (path, file) of the records in image[start:end]; `base` is the image's first record."""
+    if folder.count("/") > _DEPTH:
+        raise RomfsError(f"the ROMFS image has more than {_DEPTH} folders in each other")
     while start < end:
         kind, payload, after = _read_record(image, start, end)
         if kind in (_DIRECTORY, _FILE):
@@ -187,6 +201,8 @@ def _read_varuint(image: bytes, start: int, end: int) -> tuple[int, int]:
     value = 0
     for position in range(start, end):
         value = value << 7 | image[position] & 0x7F
+        if value > _LARGEST:
+            break
         if image[position] < 0x80:
             return value, position + 1
     raise RomfsError(f"the ROMFS image ends inside a number at byte {start:,}")
