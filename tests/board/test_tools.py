@@ -111,12 +111,53 @@ def test_info_selftest_and_bench(board):
         (["--seed", "-1"], "seed must be a whole number from 0"),
         (["-o", "face.jpg"], "a picture is saved as .png or .bmp"),
         (["-f", "/nowhere.txt"], "/nowhere.txt cannot be read"),
+        (["--guidance", "nan"], "guidance must be a number from 1 to 5"),
+        (["\udcff"], "a prompt is not valid UTF-8"),
     ],
 )
 def test_bad_arguments_are_one_sentence(board, args, sentence):
     status, _, stderr = ttikit("generate", "девушка", "-p", board.port, *args)
     assert (status, len(stderr.splitlines())) == (2, 1)
     assert sentence in stderr
+
+
+def test_a_picture_that_cannot_be_saved_is_one_sentence(board, tmp_path):
+    out = tmp_path / "face.png"
+    out.mkdir()
+    args = [*RECIPE, "-p", board.port, "-o", out]
+    status, _, stderr = ttikit("generate", ROW["prompt"], *args)
+    assert (status, len(stderr.splitlines())) == (2, 1)
+    assert f"can't write {out}" in stderr and f"the seed {ROW['seed']}" in stderr
+
+
+def test_json_is_json_in_any_alphabet(board):
+    prompt = f"{ROW['prompt']} «é» \U0001f600"
+    args = [*RECIPE, "-p", board.port, "--json"]
+    status, stdout, stderr = ttikit("generate", prompt, *args, env={"PYTHONIOENCODING": "cp1251"})
+    assert status == 0, stderr
+    assert json.loads(stdout.decode("cp1251"))["prompt"] == prompt
+
+
+def test_what_the_boards_own_program_prints_meanwhile_does_no_harm(board):
+    noisy = (
+        "import builtins\n_print = print\n"
+        "def noise(*args):\n    _print('tick')\n    _print(*args)\n    _print('tock')\n"
+        "builtins.print = noise"
+    )
+    with Session(board.port) as session:
+        session.run(noisy)
+    try:
+        status, stdout, stderr = ttikit("info", "-p", board.port, "--json")
+        assert status == 0, stderr
+        assert json.loads(stdout)["port"] == board.port
+    finally:
+        with Session(board.port, soft_reset=True) as session:
+            assert session.run("print(1)") == ["1"]
+
+
+def test_a_prompt_without_a_terminal_is_refused(board):
+    status, _, stderr = ttikit("repl", "-p", board.port)
+    assert status == 2 and "needs a terminal" in stderr
 
 
 def test_no_board_and_no_prompt(board):

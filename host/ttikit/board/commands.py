@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -12,6 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from ttikit.errors import TtiError
+
+MARK = "tti> "  # begins the lines that are for the PC
 
 Ports = Annotated[
     list[str] | None,
@@ -57,11 +60,18 @@ def info(ports: Ports = None, everyone: All = False, as_json: AsJson = False) ->
         with Session(port) as session:
             session.load("about")
             lines = session.run("about()")
-        return {"port": port, **json.loads(lines[-1])}
+        found = [line.removeprefix(MARK) for line in lines if line.startswith(MARK)]
+        try:
+            (line,) = found  # a timer or a thread of the board's own program may print others
+            return {"port": port, **json.loads(line)}
+        except ValueError:
+            raise TtiError(
+                f"{port}: the answer was garbled; repeat, or try another cable"
+            ) from None
 
     for found in run_on(_chosen(ports, everyone), look):
         if as_json:
-            print(json.dumps(found, ensure_ascii=False))
+            print(_json(found))
             continue
         print(found["port"])
         for name in ("firmware", "machine", "tti", "kernels", "model", "memory", "files"):
@@ -136,6 +146,8 @@ def generate(
     from ttikit.board.session import Session
     from ttikit.simulator.cli import check_target
 
+    if not math.isfinite(guidance):
+        raise TtiError(f"guidance must be a number from 1 to 5, not {guidance}")
     wanted = [Recipe(text, seed, steps, guidance) for text in _prompts(prompts or [], file)]
     if out is not None:
         check_target(out)
@@ -152,7 +164,7 @@ def generate(
                     drawing, seconds = artist.draw(recipe, Watch(step))
                     path = _target(out, port, number, len(chosen), len(wanted))
                     if path is not None:
-                        drawing.image().save(str(path))
+                        _save(drawing, path)
                     results.append((drawing, seconds, path))
             return results
 
@@ -170,6 +182,8 @@ def repl(ports: Ports = None) -> None:
     import subprocess
 
     (port,) = _chosen(ports, everyone=False)[:1]
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise TtiError("a prompt needs a terminal; run it in one, or use `mpremote exec`")
     raise typer.Exit(subprocess.call([sys.executable, "-m", "mpremote", "connect", port, "repl"]))
 
 
@@ -178,7 +192,8 @@ def selftest(ports: Ports = None, everyone: All = False) -> None:
     from ttikit.board.fleet import run_on
 
     def check(port: str) -> bool:
-        return _printed(port, "import tti\nprint(tti.selftest())")[-1] == "True"
+        lines = _printed(port, f"import tti\nprint({MARK!r} + str(tti.selftest()))")
+        return MARK + "True" in lines
 
     if not all(run_on(_chosen(ports, everyone), check)):
         raise TtiError("a board computes something else; see above which stage differs")
@@ -190,6 +205,11 @@ def bench(ports: Ports = None) -> None:
     _printed(port, "import tti\n_ = tti.bench()")
 
 
+def _json(found: Any) -> str:
+    """JSON that stays JSON where the output has another alphabet and letters become escapes."""
+    return json.dumps(found, ensure_ascii=sys.stdout.encoding.lower() not in ("utf-8", "utf8"))
+
+
 def _printed(port: str, code: str) -> list[str]:
     """Run code on a board, show what it prints as it comes, and return the lines."""
     from ttikit.board.session import Session
@@ -198,7 +218,7 @@ def _printed(port: str, code: str) -> list[str]:
 
     def show(line: str) -> None:
         kept.append(line)
-        if line not in ("True", "False"):
+        if not line.startswith(MARK):
             print(line, flush=True)
 
     with Session(port) as session:
@@ -217,7 +237,10 @@ def _prompts(given: list[str], file: Path | None) -> list[str]:
     lines: list[str] = []
     if file is not None:
         try:
-            data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+            if str(file) != "-":
+                data = file.read_bytes()
+            else:
+                data = sys.stdin.buffer.read() if sys.stdin else b""
             lines = [line.strip() for line in data.decode("utf-8-sig").splitlines()]
         except OSError as error:
             raise TtiError(
@@ -226,6 +249,8 @@ def _prompts(given: list[str], file: Path | None) -> list[str]:
         except UnicodeError:
             raise TtiError(f"{file} is not UTF-8 text; save it as UTF-8") from None
     found = [*given, *(line for line in lines if line)]
+    if any("\ud800" <= letter <= "\udfff" for text in found for letter in text):
+        raise TtiError("a prompt is not valid UTF-8; set the terminal to UTF-8 and type it again")
     if not found:
         raise TtiError('give a prompt, such as "пожилой мужчина", or a --file with some')
     return found
@@ -243,11 +268,18 @@ def _target(out: Path | None, port: str, number: int, boards: int, pictures: int
     return out.with_name("-".join(parts) + out.suffix)
 
 
+def _save(drawing: Any, path: Path) -> None:
+    try:
+        drawing.image().save(str(path))
+    except OSError as error:
+        raise TtiError(f"{error}; the picture has the seed {drawing.seed}") from None
+
+
 def _tell(drawing: Any, seconds: float, path: Path | None, *, ascii: bool, as_json: bool) -> None:
     from ttikit.simulator.cli import print_summary, record
 
     if as_json:
-        print(json.dumps(record(drawing, seconds, path, None), ensure_ascii=False))
+        print(_json(record(drawing, seconds, path, None)))
         return
     drawing.image().show(False if ascii or not sys.stdout.isatty() else None)
     print_summary(drawing, seconds, path, None)

@@ -26,8 +26,9 @@ def about():
     else:
         try:
             weights = tti.load().weights
-            name = weights.metadata.get("about", {}).get("name", "")
+            told = weights.metadata.get("about")
+            name = told.get("name", "") if isinstance(told, dict) else ""
             found["model"] = "%s, %08x, %s" % (name, weights.fingerprint, weights.where)
         except (OSError, ValueError, MemoryError) as error:
             found["model"] = str(error)
-    print(json.dumps(found))
+    print("tti> " + json.dumps(found))
