@@ -46,7 +46,9 @@ def memory():
     loaded for it."""
     from .budget import report
 
-    path = _wanted[0] if isinstance(_wanted[0], str) else _first_model()
+    path = _first_model() if _wanted[0] is None else _wanted[0]
+    if not isinstance(path, str):
+        path = None  # a provider
     for line in report(path, _pipeline):
         print(line)
 

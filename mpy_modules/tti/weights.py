@@ -14,6 +14,7 @@ CACHE = 98304  # bytes of FileWeights: KEPT, and what is used again soon
 _AHEAD = 1024  # bytes read at a time: scale and bias of a layer lie side by side
 _SLICE = 4096
 _HEADER = 64
+_FILE_BYTES = 16  # where the header has the size of the file
 _S8 = 1  # types in the file, see docs/model-file.md
 _F32 = 7
 
@@ -24,6 +25,8 @@ class Provider:
 
     head: header and directory of the file; metadata: bytes of its JSON; fingerprint: CRC of the
     data."""
+
+    where = "from a provider of your own"
 
     def __init__(self, head, metadata, fingerprint):
         self.head = head
@@ -63,6 +66,18 @@ class Provider:
         offset, whole = self._place(name)
         at = index * size
         return self.read(offset + at, max(0, min(size, whole - at)))
+
+    def verify(self):
+        """Check every byte of the data; raises ValueError if one is wrong."""
+        end = int.from_bytes(self.head[_FILE_BYTES : _FILE_BYTES + 4], "little")
+        at = ops.model_check_head(self.head, end)[3]
+        crc = 0
+        while at < end:
+            part = self.read(at, min(_SLICE, end - at))
+            crc = ops.crc32(crc, part)
+            at += _SLICE
+        if crc != self.fingerprint:
+            raise ValueError("the model file is damaged; copy it again")
 
     def linear(self, name):
         """Return (weight int8, scale float32, bias float32) of the layer `name`."""
@@ -104,7 +119,7 @@ class FileWeights(Provider):
     where = "read from the file piece by piece"
 
     def __init__(self, file, cache=CACHE):
-        if cache < 2 * KEPT:
+        if not isinstance(cache, int) or cache < 2 * KEPT:
             raise ValueError("the cache must have at least %d bytes, not %r" % (2 * KEPT, cache))
         self.file = file
         self._ring = memoryview(bytearray(cache))
@@ -115,8 +130,8 @@ class FileWeights(Provider):
         self._fill(head, 0)
         head = bytearray(ops.model_head_bytes(head, self._bytes))
         self._fill(head, 0)
-        offset, size, crc, self._data, fingerprint = ops.model_check_head(head, self._bytes)
-        section = bytearray(self._data - offset)
+        offset, size, crc, data, fingerprint = ops.model_check_head(head, self._bytes)
+        section = bytearray(data - offset)
         self._fill(section, offset)
         if ops.crc32(0, section) != crc:
             raise ValueError("the model file's description is damaged; copy the file again")
@@ -157,14 +172,8 @@ class FileWeights(Provider):
 
     def verify(self):
         """Check every byte of the file; raises ValueError if one is wrong."""
-        crc = 0
-        buf = memoryview(bytearray(_SLICE))
-        for at in range(self._data, self._bytes, _SLICE):
-            part = buf[: min(_SLICE, self._bytes - at)]
-            self._fill(part, at)
-            crc = ops.crc32(crc, part)
-        if crc != self.fingerprint:
-            raise ValueError("the model file is damaged; copy it again")
+        self._pieces = []  # what is in the ring may not be in the file any more
+        super().verify()
 
 
 def load(path, cache=None):

@@ -95,3 +95,18 @@ def test_a_record_of_other_stages_differs(tti, recorded, change):
 def test_a_model_without_a_record_says_so(run_mpy, model):
     done = run_mpy(TEST, str(model))
     assert "ValueError: the model file has no record to test with" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["prompt", "seed", "steps", "guidance", "stages"])
+@pytest.mark.parametrize("value", [..., None, {"a": 1}, -1])
+def test_a_record_that_is_no_record_says_so(tti, recorded, name, value):
+    pipeline = tti.Pipeline(sys.modules["tti.weights"].load(str(recorded)))
+    record = pipeline.weights.metadata["probe"]
+    if value is ...:
+        del record[name]
+    else:
+        record[name] = value
+    from tti import probe as device
+
+    with pytest.raises(ValueError, match="no record to test with"):
+        list(device.stages(pipeline))

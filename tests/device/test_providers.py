@@ -55,6 +55,26 @@ print(gc.mem_alloc() + gc.mem_free())
 """
 
 
+OWN = (
+    PICTURES.split("path, prompt")[0]
+    + """
+mine = Mine(sys.argv[1])
+tti.memory()
+tti.load(mine)
+tti.memory()
+print(tti.selftest())
+read = mine.read
+def damaged(offset, size):
+    data = bytearray(read(offset, size))
+    if offset <= 3000000 < offset + size:
+        data[3000000 - offset] ^= 1
+    return data
+mine.read = damaged
+print(tti.selftest())
+"""
+)
+
+
 def arguments(model):
     return [str(model), *(str(ROW[key]) for key in ("prompt", "seed", "steps", "guidance"))]
 
@@ -68,6 +88,14 @@ def test_every_provider_gives_the_golden_picture(run_mpy, shipped):
     done = run_mpy(PICTURES, *arguments(shipped))
     assert done.rc == 0, done.stderr + done.stdout
     assert done.stdout.split() == [ROW["sha256"]] * 4
+
+
+def test_a_users_own_class_is_described_and_verified(run_mpy, shipped):
+    done = run_mpy(OWN, str(shipped))
+    assert done.rc == 0, done.stderr + done.stdout
+    assert "model           0 bytes, from a provider of your own\n" in done.stdout
+    assert "\nmodel file ... whole\n" in done.stdout and "\nTrue\n" in done.stdout
+    assert done.stdout.endswith("model file ... the model file is damaged; copy it again\nFalse\n")
 
 
 def test_a_model_several_times_larger_than_the_memory(run_mpy, shipped):
@@ -135,8 +163,9 @@ def test_what_was_just_read_is_not_read_again(weights, reader, monkeypatch):
 
 
 def test_a_cache_that_is_too_small_or_a_tensor_that_is_too_large(weights, reader):
-    with pytest.raises(ValueError, match="cache must have at least 81920 bytes, not 50000"):
-        reader(50_000)
+    for cache in (50_000, -1, 1e6, "98304"):
+        with pytest.raises(ValueError, match=f"at least 81920 bytes, not {cache!r}"):
+            reader(cache)
     provider, _ = reader(98_304)
     with pytest.raises(ValueError, match="a tensor of 294912 bytes does not fit the 40960"):
         provider.tensor("dit.adaln.weight")
