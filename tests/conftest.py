@@ -1,6 +1,7 @@
 """What every test may use: the repository's path and the firmware of the PC."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from pathlib import Path
 import pytest
 
 REPO = Path(__file__).resolve().parent.parent
+
+# A background shell starts programs deaf to Ctrl-C, which some tests send to theirs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
