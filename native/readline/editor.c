@@ -186,8 +186,9 @@ static bool replace(size_t from, size_t to, const char *text, size_t size) {
     if (size > to - from && !reserve(size - (to - from))) {
         return false;
     }
-    size_t old_cursor = columns(editor.start, editor.cursor);
-    size_t old_width = columns(editor.start, line->len);
+    // Only what comes after `from` is counted: a paste must not take its length squared.
+    size_t back = columns(from, editor.cursor);
+    size_t old_width = columns(from, line->len);
     size_t redrawn = cell(from);
     memmove(line->buf + from + size, line->buf + to, line->len - to);
     memcpy(line->buf + from, text, size);
@@ -195,8 +196,8 @@ static bool replace(size_t from, size_t to, const char *text, size_t size) {
     editor.cursor = from + size;
     redrawn = MIN(redrawn, cell(from));
 
-    go_back(old_cursor - columns(editor.start, redrawn));
-    if (columns(editor.start, line->len) < old_width) {
+    go_back(columns(redrawn, from) + back);
+    if (columns(from, line->len) < old_width) {
         mp_hal_stdout_tx_str("\x1b[K");
     }
     show(redrawn, line->len);

@@ -97,3 +97,13 @@ def test_own_tests_of_the_stock_prompt_pass(firmware: Path, mpy_dir: Path, tmp_p
         if not names:
             break
     assert not names
+
+
+def test_a_long_paste_does_not_take_its_length_squared(terminal: Terminal) -> None:
+    start = time.monotonic()
+    terminal.send(b'len("')
+    for _ in range(60):
+        terminal.send("ж".encode() * 500)
+        terminal.read_until("ж".encode(), 500)
+    assert terminal.run(b'")\r') == "30000"
+    assert time.monotonic() - start < 10  # 0.6 s; each letter measured from the start: 44 s
