@@ -259,6 +259,38 @@ def test_a_model_that_is_too_large_is_refused_before_anything_is_written(own_boa
         assert session.run("import os\nprint(os.listdir('/'))")[-1].find("faces") < 0
 
 
+def test_a_file_that_the_rom_would_hide_is_refused(board):
+    status, _, stderr = ttikit("deploy", "--to", "file", "-p", board.port)
+    assert status == 2 and "/rom/faces.tti would be used before the file" in stderr
+
+
+FILL = """
+import os
+info = os.statvfs('/')
+with open('/fill', 'wb') as file:
+    for _ in range(info[3] - LEFT):
+        file.write(bytes(4096))
+"""
+
+
+def test_files_that_are_nearly_full(own_board):
+    """What fits by the count of free blocks fits, and what fails gives its room back."""
+    with Session(own_board.port, soft_reset=True) as session:
+        session.run(FILL.replace("LEFT", "20"))
+        deployment = Deployment(session, "file")
+        assert deployment.size % 4096 == 0 and deployment.size > 8 * 4096
+        content = bytes(range(256)) * (deployment.size // 256)
+        assert deployment.write(content).written == deployment.size // 4096
+        session.run("os.remove('/faces.tti')")
+        again = Deployment(session, "file")
+        free = session.run("print(os.statvfs('/')[3])")
+        again.size *= 10
+        with pytest.raises(SessionError, match=r"ENOSPC|28"):
+            again.write(content * 2)
+        assert session.run("print(os.statvfs('/')[3])") == free
+        assert "faces" not in session.run("print(os.listdir('/'))")[-1]
+
+
 def test_a_board_that_is_unplugged_while_a_model_is_written(board_firmware, repo, tmp_path):
     flash = tmp_path / "flash.img"
     write_flash(flash, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -84,10 +85,15 @@ class Deployment:
 
     def _file(self, blocks: Sequence[bytes], on_block: OnBlock) -> int:
         self.session.run("store.begin()")
-        for n, block in enumerate(blocks):
-            self._put(n, block)
-            on_block(n + 1, len(blocks))
-        self._check(self._crcs(0, 1), [zlib.crc32(b"".join(blocks))])
+        try:
+            for n, block in enumerate(blocks):
+                self._put(n, block)
+                on_block(n + 1, len(blocks))
+            self._check(self._crcs(0, 1), [zlib.crc32(b"".join(blocks))])
+        except SessionError:
+            with contextlib.suppress(SessionError):  # perhaps the board is gone
+                self.session.run("store.drop()")
+            raise
         self.session.run("store.commit()")
         return len(blocks)
 

@@ -55,7 +55,8 @@ class File:
         except OSError:
             pass
         info = os.statvfs("/")
-        self.size = info[0] * info[3]
+        # littlefs keeps pointers in the blocks of a file, and blocks for the folder.
+        self.size = info[0] * max(0, info[3] - info[3] // 256 - 2)
         self.file = None
 
     def begin(self):
@@ -78,6 +79,11 @@ class File:
     def commit(self):
         os.rename(PART, PATH)
 
+    def drop(self):
+        """Give the room of what was written back."""
+        self.file.close()
+        os.remove(PART)
+
 
 def segment():
     """The flash of the ROMFS, or None."""
@@ -92,9 +98,19 @@ def segment():
     return None
 
 
+def exists(path):
+    try:
+        os.stat(path)
+        return True
+    except OSError:
+        return False
+
+
 def choose(kind):
     """Take the store "rom" or "file", "" for the first that there is, and describe it."""
     global store
+    if kind == "file" and exists("/rom/faces.tti"):
+        raise OSError("/rom/faces.tti would be used before the file; replace it with --to rom")
     flash = segment() if kind != "file" else None
     if flash is None and kind == "rom":
         raise OSError("this firmware has no flash for a ROMFS; deploy with --to file")
