@@ -83,9 +83,10 @@ def test_two_boards_at_once(board, board_firmware, repo, tmp_path):
 
 
 def test_one_of_two_boards_is_not_there(board):
-    args = [*RECIPE, "-p", board.port, "-p", "/dev/none"]
-    status, _, stderr = ttikit("generate", ROW["prompt"], *args)
+    args = [*RECIPE, "-p", board.port, "-p", "/dev/none", "--json"]
+    status, stdout, stderr = ttikit("generate", ROW["prompt"], *args)
     assert status == 2
+    assert json.loads(stdout)["sha256"] == ROW["sha256"]  # the other one is not lost
     assert stderr.startswith("ttikit: /dev/none: there is no such port, or another program uses")
 
 

@@ -69,7 +69,8 @@ def info(ports: Ports = None, everyone: All = False, as_json: AsJson = False) ->
                 f"{port}: the answer was garbled; repeat, or try another cable"
             ) from None
 
-    for found in run_on(_chosen(ports, everyone), look):
+    done = run_on(_chosen(ports, everyone), look)
+    for found in done.results:
         if as_json:
             print(_json(found))
             continue
@@ -77,6 +78,7 @@ def info(ports: Ports = None, everyone: All = False, as_json: AsJson = False) ->
         for name in ("firmware", "machine", "tti", "kernels", "model", "memory", "files"):
             if name in found:
                 print(f"  {name:<10} {found[name]}")
+    done.check()
 
 
 def deploy(
@@ -114,9 +116,10 @@ def deploy(
             what = f"{done.written} blocks written" if done.written else "already there"
             return f"{port}: model {fingerprint} in {done.store}, {done.size:,} bytes, {what}"
 
-        results = run_on(chosen, put)
-    for line in results:
+        done = run_on(chosen, put)
+    for line in done.results:
         print(line)
+    done.check()
 
 
 def generate(
@@ -169,8 +172,9 @@ def generate(
             return results
 
         done = run_on(chosen, draw)
-    for drawing, seconds, path in (picture for board in done for picture in board):
+    for drawing, seconds, path in (picture for board in done.results for picture in board):
         _tell(drawing, seconds, path, ascii=ascii, as_json=as_json)
+    done.check()
 
 
 def _count(show: Callable[[int, int], None], before: int, total: int, done: int) -> None:
@@ -195,7 +199,9 @@ def selftest(ports: Ports = None, everyone: All = False) -> None:
         lines = _printed(port, f"import tti\nprint({MARK!r} + str(tti.selftest()))")
         return MARK + "True" in lines
 
-    if not all(run_on(_chosen(ports, everyone), check)):
+    done = run_on(_chosen(ports, everyone), check)
+    done.check()
+    if not all(done.results):
         raise TtiError("a board computes something else; see above which stage differs")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -15,14 +16,30 @@ from ttikit.errors import TtiError
 T = TypeVar("T")
 
 
-def run_on(ports: Sequence[str], job: Callable[[str], T]) -> list[T]:
+@dataclass
+class Done(Generic[T]):
+    """What became of a job: the results of the boards that managed it, and a sentence for each
+    that failed."""
+
+    results: list[T]
+    failures: list[str]
+
+    def check(self) -> None:
+        """Raise TtiError if a board failed; to be called after the others' results are shown."""
+        if self.failures:
+            raise TtiError("\n".join(self.failures))
+
+
+def run_on(ports: Sequence[str], job: Callable[[str], T]) -> Done[T]:
     """``job(port)`` for every port at the same time; the results in the order of the ports.
 
-    All boards finish before a failure is reported: `TtiError`, a sentence for each that failed.
-    KeyboardInterrupt stops them all.
+    A TtiError of one board does not keep the others from finishing. KeyboardInterrupt stops all.
     """
-    if len(ports) == 1:
-        return [job(ports[0])]
+    if len(ports) == 1:  # no thread: Ctrl-C need not wait for a board that hangs
+        try:
+            return Done([job(ports[0])], [])
+        except TtiError as failure:
+            return Done([], [str(failure)])
     with ThreadPoolExecutor(len(ports)) as pool:
         futures = [pool.submit(job, port) for port in ports]
         try:
@@ -32,13 +49,13 @@ def run_on(ports: Sequence[str], job: Callable[[str], T]) -> list[T]:
             wait(futures)
             Session.stopped.clear()
             raise
-    failures = [future.exception() for future in futures]
-    for failure in failures:
-        if failure is not None and not isinstance(failure, TtiError):
-            raise failure
-    if any(failures):
-        raise TtiError("\n".join(str(failure) for failure in failures if failure))
-    return [future.result() for future in futures]
+    done: Done[T] = Done([], [])
+    for future in futures:
+        try:
+            done.results.append(future.result())
+        except TtiError as failure:
+            done.failures.append(str(failure))
+    return done
 
 
 class Lines:
