@@ -48,7 +48,6 @@ class Pipeline:
         self.arena = Arena(buffers(self.text_encoder, self.dit, self.decoder), limits)
         self.notes = []  # sentences about the last prompt
         self._run = 0
-        self._working = False  # inside a stage, not between two
 
     def stages(self, prompt, out, seed=0, steps=8, guidance=3):
         """Draw `prompt` into `out` (12,288 bytes, RGB rows); a generator of (stage, buffer) as the
@@ -57,18 +56,13 @@ class Pipeline:
         The arguments are checked at once, before the first stage. The stages are "tokens", each
         block of the text encoder, "text", "noise", each block of the DiT and "step" `steps` times,
         and the parts of the decoder; `buffer` is what the stage has computed and may be read until
-        the next one. Raises TypeError or ValueError for a bad argument, RuntimeError while another
-        thread computes a stage."""
+        the next one. Raises TypeError or ValueError for a bad argument."""
         seed = checks.whole("seed", seed, 0, 0xFFFFFFFF)
         steps = checks.whole("steps", steps, 1, MAX_STEPS)
         guidance = checks.hundredths(guidance)
         checks.picture_buffer(out, PICTURE_BYTES)
         ids = bytearray(MAX_TOKENS)
         n, self.notes = self.tokenizer.encode(prompt, ids)
-        if self._working:
-            raise RuntimeError(
-                "this pipeline is drawing; wait for it, or give each thread a Pipeline of its own"
-            )
         self._run += 1
         return self._stages(self._run, ids, n, out, seed, steps, guidance)
 
@@ -76,15 +70,12 @@ class Pipeline:
         taken = cores(self.cores)
         try:
             for stage in self._work(ids, n, out, seed, steps, guidance):
-                self._working = False
                 yield stage
                 if run != self._run:
                     raise RuntimeError(
                         "another picture was started on this pipeline, which ended this one"
                     )
-                self._working = True
         finally:
-            self._working &= run != self._run  # no branch, at which Ctrl-C could come
             taken.end()
 
     def _work(self, ids, n, out, seed, steps, guidance):

@@ -316,33 +316,3 @@ def test_ctrl_c_at_random_moments(firmware, shipped, tmp_path, moments):
         assert list(lines)[-1] == f"{ROW['sha256']} 1\n"
         watchdog.cancel()
     assert process.returncode == 0
-
-
-ONE_PIPELINE = """
-import _thread
-right = sha()
-_thread.stack_size(256 * 1024)
-for i in range(10):
-    said = []
-    def work():
-        try:
-            said.append(str(sha() == right))
-        except RuntimeError as error:
-            said.append(str(error)[:25])
-    _thread.start_new_thread(work, ())
-    time.sleep(i / 200)
-    _thread.start_new_thread(work, ())
-    while len(said) < 2:
-        time.sleep(0.01)
-    print(sorted(said))
-print(sha() == right)
-"""
-
-
-def test_two_threads_on_one_pipeline_get_the_picture_or_a_sentence(run_mpy, shipped):
-    done = run_mpy(START + ONE_PIPELINE, str(shipped))
-    assert done.rc == 0, done.stderr
-    *rounds, last = done.stdout.splitlines()
-    assert last == "True" and len(rounds) == 10
-    for said in rounds:
-        assert "True" in said and "False" not in said, rounds
