@@ -71,4 +71,6 @@ zeros:  .space  32
         end tti_m33_dot
 #endif
 
-        .section .note.GNU-stack, "", %progbits // the stack holds no code
+#ifdef __linux__ // or a PC's linker takes the stack for executable
+        .section .note.GNU-stack, "", %progbits
+#endif

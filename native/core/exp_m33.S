@@ -122,4 +122,6 @@ tti_m33_exp_constants:
         end tti_m33_max
 #endif
 
-        .section .note.GNU-stack, "", %progbits // the stack holds no code
+#ifdef __linux__ // or a PC's linker takes the stack for executable
+        .section .note.GNU-stack, "", %progbits
+#endif

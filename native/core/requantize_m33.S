@@ -72,4 +72,6 @@
         end tti_m33_requantize
 #endif
 
-        .section .note.GNU-stack, "", %progbits // the stack holds no code
+#ifdef __linux__ // or a PC's linker takes the stack for executable
+        .section .note.GNU-stack, "", %progbits
+#endif
