@@ -23,6 +23,8 @@ def arena_plan(model: Path) -> ArenaPlan:
     tti = importlib.import_module("tti")
     arena = importlib.import_module("tti.arena")
     pipeline = tti.Pipeline(tti.load_weights(str(model)))
-    graphs = {"shared": pipeline.shared(), "text": pipeline.text_encoder.buffers()}
-    sizes, _ = arena.plan({**graphs, "dit": pipeline.dit.buffers()})
+    parts = pipeline.text_encoder, pipeline.dit, pipeline.decoder
+    graphs = importlib.import_module("tti.pipeline").buffers(*parts)
+    del graphs["decoder"]
+    sizes, _ = arena.plan(graphs)
     return ArenaPlan([len(part) for part in pipeline.arena.parts], sum(sizes))
