@@ -7,6 +7,7 @@
 // time, and the cursor is only ever moved by them, so the prompt's own width does not matter.
 #include "editor.h"
 
+#include "keys.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -18,25 +19,6 @@
 #include "shared/readline/readline.h"
 
 #if TTI_READLINE
-
-enum {
-    KEY_BACKSPACE = 8,
-    KEY_TAB = 9,
-    KEY_ENTER = 13,
-    KEY_ESCAPE = 27,
-    KEY_RUBOUT = 127,
-    KEY_NONE = 256, // beyond what a byte can be
-    KEY_WORD_LEFT,
-    KEY_WORD_RIGHT,
-    KEY_KILL_WORD_RIGHT
-};
-
-typedef enum {
-    ESCAPE_NONE,
-    ESCAPE_BEGUN,
-    ESCAPE_LETTER,    // after ESC O
-    ESCAPE_PARAMETERS // after ESC [
-} escape_t;
 
 typedef enum {
     INDENT_OFF,
@@ -53,9 +35,8 @@ static struct {
     size_t cursor; // start ... line->len
     int recalled;  // entry of the history, -1 for none
     tti_utf8_t input;
-    uint8_t escape; // escape_t
+    tti_keys_t keys;
     uint8_t indent; // indent_t
-    uint8_t parameters[2];
 } editor;
 
 #define history (MP_STATE_PORT(readline_hist))
@@ -339,98 +320,6 @@ static void complete(void) {
 
 // Keys
 
-static int key_of_letter(uint8_t letter, bool by_words) {
-    switch (letter) {
-    case 'A':
-        return CHAR_CTRL_P;
-    case 'B':
-        return CHAR_CTRL_N;
-    case 'C':
-        return by_words ? KEY_WORD_RIGHT : CHAR_CTRL_F;
-    case 'D':
-        return by_words ? KEY_WORD_LEFT : CHAR_CTRL_B;
-    case 'F':
-        return CHAR_CTRL_E;
-    case 'H':
-        return CHAR_CTRL_A;
-    default:
-        return KEY_NONE;
-    }
-}
-
-static int key_of_number(uint8_t number) {
-    switch (number) {
-    case 1:
-    case 7:
-        return CHAR_CTRL_A;
-    case 3:
-        return CHAR_CTRL_D;
-    case 4:
-    case 8:
-        return CHAR_CTRL_E;
-    default:
-        return KEY_NONE;
-    }
-}
-
-static int key_after_escape(uint8_t byte) {
-    switch (byte) {
-    case '[':
-        editor.escape = ESCAPE_PARAMETERS;
-        editor.parameters[0] = editor.parameters[1] = 0;
-        return KEY_NONE;
-    case 'O':
-        editor.escape = ESCAPE_LETTER;
-        return KEY_NONE;
-    case 'b':
-        return KEY_WORD_LEFT;
-    case 'f':
-        return KEY_WORD_RIGHT;
-    case 'd':
-        return KEY_KILL_WORD_RIGHT;
-    case KEY_RUBOUT:
-        return CHAR_CTRL_W;
-    default:
-        return KEY_NONE;
-    }
-}
-
-// ESC [ 3 ~ has a number, ESC [ 1 ; 5 C a letter and, as second number, the keys held down.
-static int key_after_parameters(uint8_t byte) {
-    uint8_t *number = &editor.parameters[1];
-    if (byte == ';') {
-        editor.parameters[0] = *number;
-        *number = 0;
-    } else if ('0' <= byte && byte <= '9' && *number < 25) {
-        *number = (uint8_t)(*number * 10 + (byte - '0'));
-    }
-    if (byte < '@') {
-        editor.escape = ESCAPE_PARAMETERS;
-        return KEY_NONE;
-    }
-    if (byte == '~') {
-        return key_of_number(editor.parameters[0] ? editor.parameters[0] : *number);
-    }
-    return key_of_letter(byte, *number == 3 || *number == 5); // Alt, Ctrl
-}
-
-// The key that a byte is or completes, KEY_NONE if none. A control character or a letter beyond
-// ASCII ends an escape sequence and counts by itself.
-static int key_of_byte(uint8_t byte) {
-    escape_t escape = editor.escape;
-    editor.escape = byte == KEY_ESCAPE ? ESCAPE_BEGUN : ESCAPE_NONE;
-    if (byte == KEY_ESCAPE) {
-        return KEY_NONE;
-    }
-    if (escape == ESCAPE_NONE || byte < 0x20 || byte >= 0x80) {
-        return byte;
-    }
-    if (escape == ESCAPE_BEGUN) {
-        return key_after_escape(byte);
-    }
-    return escape == ESCAPE_LETTER ? key_of_letter(byte, false) : key_after_parameters(byte);
-}
-
 static void edit(int key) {
     switch (key) {
     case CHAR_CTRL_A:
@@ -518,7 +407,7 @@ void __wrap_readline_init0(void) {
 void __wrap_readline_init(vstr_t *line, const char *prompt) {
     editor.line = line;
     editor.recalled = -1;
-    editor.escape = ESCAPE_NONE;
+    editor.keys.escape = 0;
     editor.input.have = 0;
     if (line->len == 0) {
         editor.indent = INDENT_ON;
@@ -537,7 +426,7 @@ int __wrap_readline_process_char(int c) {
         return -1;
     }
     bool empty = editor.line->len == editor.start;
-    int key = key_of_byte((uint8_t)c);
+    int key = tti_key_of_byte(&editor.keys, (uint8_t)c);
     if (c == CHAR_CTRL_C || (empty && CHAR_CTRL_A <= c && c <= CHAR_CTRL_E)) {
         return c;
     }
