@@ -274,6 +274,7 @@ with open('/fill', 'wb') as file:
 """
 
 
+@pytest.mark.long
 def test_files_that_are_nearly_full(own_board):
     """What fits by the count of free blocks fits, and what fails gives its room back."""
     with Session(own_board.port, soft_reset=True) as session:

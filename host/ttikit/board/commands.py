@@ -14,8 +14,6 @@ import typer
 
 from ttikit.errors import TtiError
 
-MARK = "tti> "  # begins the lines that are for the PC
-
 Ports = Annotated[
     list[str] | None,
     typer.Option("--port", "-p", help="Serial port of a board; may be given several times."),
@@ -54,16 +52,15 @@ def list_boards(as_json: AsJson = False) -> None:
 def info(ports: Ports = None, everyone: All = False, as_json: AsJson = False) -> None:
     """Show firmware, memory and model of a board."""
     from ttikit.board.fleet import run_on
-    from ttikit.board.session import Session
+    from ttikit.board.session import Session, answers
 
     def look(port: str) -> dict[str, Any]:
         with Session(port) as session:
             session.load("about")
-            lines = session.run("about()")
-        found = [line.removeprefix(MARK) for line in lines if line.startswith(MARK)]
+            found = answers(session, "about()", "about")
         try:
-            (line,) = found  # a timer or a thread of the board's own program may print others
-            return {"port": port, **json.loads(line)}
+            (text,) = found
+            return {"port": port, **json.loads(text)}
         except ValueError:
             raise TtiError(
                 f"{port}: the answer was garbled; repeat, or try another cable"
@@ -114,7 +111,7 @@ def deploy(
             with Session(port, soft_reset=True) as session:  # mounted anew
                 fingerprint = Artist(session).fingerprint
             what = f"{done.written} blocks written" if done.written else "already there"
-            return f"{port}: model {fingerprint} in {done.store}, {done.size:,} bytes, {what}"
+            return f"{port}: model {fingerprint:08x} in {done.store}, {done.size:,} bytes, {what}"
 
         done = run_on(chosen, put)
     for line in done.results:
@@ -194,10 +191,11 @@ def repl(ports: Ports = None) -> None:
 def selftest(ports: Ports = None, everyone: All = False) -> None:
     """Check the model and every kernel of a board against what all boards compute."""
     from ttikit.board.fleet import run_on
+    from ttikit.board.session import MARK, told
 
     def check(port: str) -> bool:
-        lines = _printed(port, f"import tti\nprint({MARK!r} + str(tti.selftest()))")
-        return MARK + "True" in lines
+        lines = _printed(port, f"import tti\nprint({MARK!r}, 'selftest', tti.selftest())")
+        return ("selftest", "True") in map(told, lines)
 
     done = run_on(_chosen(ports, everyone), check)
     done.check()
@@ -218,13 +216,13 @@ def _json(found: Any) -> str:
 
 def _printed(port: str, code: str) -> list[str]:
     """Run code on a board, show what it prints as it comes, and return the lines."""
-    from ttikit.board.session import Session
+    from ttikit.board.session import Session, told
 
     kept: list[str] = []
 
     def show(line: str) -> None:
         kept.append(line)
-        if not line.startswith(MARK):
+        if not told(line)[0]:
             print(line, flush=True)
 
     with Session(port) as session:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ttikit.board.romfs import build_romfs
-from ttikit.board.session import Session, SessionError
+from ttikit.board.session import MARK, Session, SessionError, answers
 
-MARK = "tti>"
 ERASED = b"\xff"
 NAME = "faces.tti"
 
@@ -33,18 +32,18 @@ class Deployment:
     def __init__(self, session: Session, to: str = "") -> None:
         self.session = session
         session.load("deploying")
-        (words,) = self._ask(f"choose({to!r})", "store")
-        self.store, self.size, self.block = words[0], int(words[1]), int(words[2])
+        (text,) = answers(session, f"choose({to!r})", "store")
+        self.store, size, block = text.split()
+        self.size, self.block = int(size), int(block)
 
     def check_format(self, wanted: object) -> None:
         """Refuse a model of the format ``wanted`` that the board's firmware does not draw with."""
-        (words,) = self._ask(
-            f"import tti.checks\nprint({MARK!r}, 'format', tti.checks.FORMAT)", "format"
-        )
-        if " ".join(words) != wanted:
+        code = f"import tti.checks\nprint({MARK!r}, 'format', tti.checks.FORMAT)"
+        (known,) = answers(self.session, code, "format")
+        if known != wanted:
             raise SessionError(
-                f"{self.session.port}: the firmware draws with models of the format "
-                f"'{' '.join(words)}', and this is '{wanted}'; take the model of that version"
+                f"{self.session.port}: the firmware draws with models of the format '{known}', "
+                f"and this is '{wanted}'; take the model of that version"
             )
 
     def write(self, model: bytes, on_block: OnBlock = lambda done, total: None) -> Deployed:
@@ -101,7 +100,7 @@ class Deployment:
         self.session.run(f"put({n},b'{base64.b64encode(block).decode()}')")
 
     def _crcs(self, first: int, end: int) -> list[int]:
-        return [int(words[0]) for words in self._ask(f"crcs({first},{end})", "crc")]
+        return [int(crc) for crc in answers(self.session, f"crcs({first},{end})", "crc")]
 
     def _check(self, found: Sequence[int], wanted: Sequence[int]) -> None:
         if list(found) != list(wanted):
@@ -109,7 +108,3 @@ class Deployment:
                 f"{self.session.port}: the flash does not hold what was written; repeat, and if "
                 "it fails again, the flash is worn out"
             )
-
-    def _ask(self, code: str, word: str) -> list[list[str]]:
-        lines = [line.split() for line in self.session.run(code)]
-        return [words[2:] for words in lines if words[:2] == [MARK, word]]

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ttikit.board.session import Session, SessionError
+from ttikit.board.session import Session, SessionError, answers, told
 from ttikit.simulator.drawing import Drawing
 
-MARK = "tti>"
 PICTURE_BYTES = 64 * 64 * 3
 GONE_WRONG = "the picture was garbled on its way; repeat, or try another cable"
 
@@ -44,7 +43,6 @@ class _Received:
     steps: int = 0
     seed: int | None = None
     crc: int | None = None
-    fingerprint: int = 0
 
 
 class Artist:
@@ -53,14 +51,11 @@ class Artist:
     def __init__(self, session: Session) -> None:
         self.session = session
         session.load("drawing")
-        self.version, self.fingerprint, *self.kernels = self._about()
-
-    def _about(self) -> list[str]:
-        found: list[str] = []
-        self.session.run("about()", lambda line: _marked(line, "about", found.extend))
-        if len(found) < 2:
-            raise SessionError(f"{self.session.port}: {GONE_WRONG}")
-        return found
+        try:
+            (text,) = answers(session, "about()", "about")
+            self.fingerprint = int(text, 16)
+        except ValueError:
+            raise SessionError(f"{session.port}: {GONE_WRONG}") from None
 
     def draw(self, recipe: Recipe, watch: Watch | None = None) -> tuple[Drawing, float]:
         """Draw one picture; returns it and the seconds that it took, the way back included."""
@@ -82,23 +77,16 @@ class Artist:
             recipe.steps,
             recipe.guidance,
             Path(self.session.port),
-            int(self.fingerprint, 16),
+            self.fingerprint,
             bytes(got.pixels),
             tuple(got.notes),
         )
         return drawing, seconds
 
 
-def _marked(line: str, word: str, use: Callable[[list[str]], None]) -> None:
-    parts = line.split()
-    if parts[:2] == [MARK, word]:
-        use(parts[2:])
-
-
 def _follow(line: str, got: _Received, watch: Watch) -> None:
-    mark, _, rest = line.partition(" ")
-    word, _, text = rest.partition(" ")
-    if mark != MARK:
+    word, text = told(line)
+    if not word:
         watch.line(line)
     elif word == "note":
         got.notes.append(text)

@@ -23,6 +23,9 @@ ANSWER = 10.0  # seconds within which a board has to take a command
 CALLING = 30.0  # seconds within which it has to stop its own program, which may print all the time
 DEVICE = Path(__file__).with_name("device")
 
+# Begins the lines that a script in device/ prints for this side; all others are the board's own.
+MARK = "tti>"
+
 OnLine = Callable[[str], None]
 
 # mpremote prints what it could not make sense of, between the lines that a script reads.
@@ -146,6 +149,20 @@ def _within(seconds: float, port: serial.Serial) -> Iterator[None]:
         yield
     finally:
         port.read = read
+
+
+def told(line: str) -> tuple[str, str]:
+    """The word and the rest of a line that a script in device/ printed; two empty ones for any
+    other line."""
+    mark, _, rest = line.partition(" ")
+    word, _, text = rest.partition(" ")
+    return (word, text) if mark == MARK else ("", "")
+
+
+def answers(session: Session, code: str, word: str) -> list[str]:
+    """Run ``code`` and return what it told under ``word``."""
+    pairs = map(told, session.run(code))
+    return [text for found, text in pairs if found == word]
 
 
 class _Lines:

@@ -5,6 +5,8 @@ import json
 import os
 import sys
 
+MARK = "tti>"
+
 
 def about():
     found = {"firmware": sys.version, "machine": getattr(sys.implementation, "_machine", "")}
@@ -31,4 +33,4 @@ def about():
             found["model"] = "%s, %08x, %s" % (name, weights.fingerprint, weights.where)
         except (OSError, ValueError, MemoryError) as error:
             found["model"] = str(error)
-    print("tti> " + json.dumps(found))
+    print(MARK, "about", json.dumps(found))

@@ -12,8 +12,7 @@ ROW = 192  # bytes of a row of the picture
 
 
 def about():
-    build = " ".join(["%s=%s" % pair for pair in _tti.build()])
-    print(MARK, "about", tti.__version__, "%08x" % tti.load().weights.fingerprint, build)
+    print(MARK, "about", "%08x" % tti.load().weights.fingerprint)
 
 
 def draw(prompt, seed, steps, guidance):
