@@ -11,6 +11,7 @@ from .image import Image
 from .line import ask  # noqa: F401
 from .pipeline import PICTURE_BYTES, Pipeline
 from .weights import load as load_weights
+from .weights import open_model
 
 __version__ = "0.1.0"
 
@@ -27,10 +28,12 @@ def load(model=None, cache=None):
     as your own subclass of tti.weights.Provider; cache: bytes through which a file is read piece
     by piece, by default only if it is neither in a ROMFS nor fits the memory.
 
-    `generate` uses it from then on; without a model an earlier one is kept. Raises OSError,
-    MemoryError or ValueError, one sentence each."""
+    `generate` uses it from then on; without a model, or if there is no such file, an earlier one
+    is kept. Raises OSError, MemoryError or ValueError, one sentence each."""
     global _pipeline, _wanted
     if model is not None or cache is not None:
+        if model is not None and not hasattr(model, "piece"):
+            open_model(model).close()
         _wanted = (_wanted[0] if model is None else model, cache)
         _pipeline = None  # the old model's memory is free while the new one is read
     if _pipeline is None:

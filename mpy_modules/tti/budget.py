@@ -64,21 +64,26 @@ def report(path, loaded):
     need, used = plan()
     total, largest = free()
     if loaded is not None:
-        need, size, where, taken = 0, loaded.arena.size(), loaded.weights.where, 0
+        need, size = 0, loaded.arena.size()
+        taken, told = 0, "loaded, " + loaded.weights.where
     else:
-        size, where, taken = need, "none found", 0
+        size = need
+        taken, told = 0, "none found"
         if path is not None:
             where, taken = model(path, largest)
+            told = "{:,} bytes, {} ({})".format(taken, where, path)
     graphs = ", ".join(["{} {:,}".format(*graph) for graph in used])
     lines = [
-        "arena   {:>9,} bytes{}".format(size, ", allocated" if loaded else ""),
-        "        in turn: " + graphs,
-        "picture {:>9,} bytes".format(pipeline.PICTURE_BYTES),
-        "model   {:>9,} bytes, {}{}".format(taken, where, " (%s)" % path if path else ""),
+        "arena    {:,} bytes{}".format(size, ", allocated" if loaded else ""),
+        "         in turn: " + graphs,
+        "picture  {:,} bytes".format(pipeline.PICTURE_BYTES),
+        "model    " + told,
     ]
     if total is not None:
-        lines.append("free    {:>9,} bytes, {:,} in one piece".format(total, largest))
+        lines.append("free     {:,} bytes, {:,} in one piece".format(total, largest))
         lines.append(_verdict(need + taken, total, largest))
+    if loaded is None and path is None:
+        lines.append("there is no model; copy faces.tti to the board or name it: tti.load(path)")
     return lines
 
 
@@ -86,7 +91,7 @@ def _verdict(pieces, total, largest):
     """One sentence. pieces: bytes that arena and model take, each in one piece if possible."""
     short = pieces + pipeline.PICTURE_BYTES + _SPARE - total
     if short > 0:
-        return "too little: {:,} bytes are short; free what you can, or start afresh".format(short)
+        return "too little memory: {:,} bytes are short; free what you can, or start afresh".format(short)
     if pieces > largest:
-        return "enough, but in pieces, and may fail for that; a soft reset joins them"
-    return "enough"
+        return "enough memory, but in pieces, and may fail for that; a soft reset joins them"
+    return "enough memory"

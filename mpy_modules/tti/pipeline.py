@@ -10,8 +10,24 @@ from .dit import VALUES, DiT
 from .text_encoder import DIM, OUT, TextEncoder
 from .tokenizer import MAX_TOKENS, Tokenizer
 
+try:
+    from _thread import allocate_lock
+except ImportError:  # a board without threads
+
+    class allocate_lock:
+        def acquire(self, wait):
+            return True
+
+        def release(self):
+            pass
+
+        def locked(self):
+            return False
+
+
 PICTURE_BYTES = SIZE * SIZE * 3
 MAX_STEPS = 100
+DRAWING = "this pipeline is drawing; wait for it, or give each thread a Pipeline of its own"
 STRIPE = 16  # rows of the decoder's last stage at a time
 
 
@@ -33,7 +49,9 @@ class Pipeline:
 
     cores, an attribute: 2 to draw with the chip's second core, if there is one and no `_thread`
     has it; 1 to leave it alone; 0, as at first, for what is best here. The picture is the same. A
-    picture given up half-way gives the core back when its generator is closed or collected."""
+    picture given up half-way gives the core back when its generator is closed or collected.
+
+    Threads that draw at once need a Pipeline each; on one, they get a RuntimeError."""
 
     cores = 0
 
@@ -47,7 +65,8 @@ class Pipeline:
         self.decoder = Decoder(weights, stripe)
         self.arena = Arena(buffers(self.text_encoder, self.dit, self.decoder), limits)
         self.notes = []  # sentences about the last prompt
-        self._run = 0
+        self._newest = None  # the tokens of the picture that was started last
+        self._stage = allocate_lock()  # held within a stage, not between two
 
     def stages(self, prompt, out, seed=0, steps=8, guidance=3):
         """Draw `prompt` into `out` (12,288 bytes, RGB rows); a generator of (stage, buffer) as the
@@ -56,27 +75,41 @@ class Pipeline:
         The arguments are checked at once, before the first stage. The stages are "tokens", each
         block of the text encoder, "text", "noise", each block of the DiT and "step" `steps` times,
         and the parts of the decoder; `buffer` is what the stage has computed and may be read until
-        the next one. Raises TypeError or ValueError for a bad argument."""
+        the next one. Raises TypeError or ValueError for a bad argument, RuntimeError while another
+        thread draws."""
         seed = checks.whole("seed", seed, 0, 0xFFFFFFFF)
         steps = checks.whole("steps", steps, 1, MAX_STEPS)
         guidance = checks.hundredths(guidance)
         checks.picture_buffer(out, PICTURE_BYTES)
         ids = bytearray(MAX_TOKENS)
         n, self.notes = self.tokenizer.encode(prompt, ids)
-        self._run += 1
-        return self._stages(self._run, ids, n, out, seed, steps, guidance)
+        if self._stage.locked():
+            raise RuntimeError(DRAWING)
+        self._newest = ids
+        return self._stages(ids, n, out, seed, steps, guidance)
 
-    def _stages(self, run, ids, n, out, seed, steps, guidance):
+    def _stages(self, ids, n, out, seed, steps, guidance):
+        stage = self._stage
+        leave = (bool, stage.release)  # made now: later there may be no memory for it
+        held = False
         taken = cores(self.cores)
         try:
-            for stage in self._work(ids, n, out, seed, steps, guidance):
-                yield stage
-                if run != self._run:
-                    raise RuntimeError(
-                        "another picture was started on this pipeline, which ended this one"
-                    )
+            held = stage.acquire(False)
+            self._go_on(held, ids)
+            for done in self._work(ids, n, out, seed, steps, guidance):
+                held = stage.release()
+                yield done
+                held = stage.acquire(False)
+                self._go_on(held, ids)
         finally:
             taken.end()
+            leave[bool(held)]()  # no branch, at which Ctrl-C could come
+
+    def _go_on(self, held, ids):
+        if not held:
+            raise RuntimeError(DRAWING)
+        if ids is not self._newest:
+            raise RuntimeError("another picture was started on this pipeline, which ended this one")
 
     def _work(self, ids, n, out, seed, steps, guidance):
         views = self.arena.views

@@ -40,16 +40,16 @@ def test_a_large_memory(run_mpy):
     assert arena.split()[:3] == ["arena", "167,680", "bytes"]
     assert graphs.split(":")[1].startswith(" text encoder ")
     assert picture.split()[1] == "12,288"
-    assert model.endswith("bytes, in memory (models/faces.tti)")
+    assert re.fullmatch(r"model    3,\d\d\d,\d\d\d bytes, in memory \(models/faces.tti\)", model)
     assert int(free.split()[1].replace(",", "")) > 30_000_000
-    assert verdict == "enough"
+    assert verdict == "enough memory"
 
 
 @pytest.mark.parametrize(
     ("heap", "model", "verdict"),
     [
-        ("1m", "piece by piece", "enough"),
-        ("170k", "piece by piece", r"too little: 1\d\d,\d\d\d bytes are short; free what you can"),
+        ("1m", "piece by piece", "enough memory"),
+        ("170k", "piece by piece", r"too little memory: 1\d\d,\d\d\d bytes are short; free what you can"),
     ],
 )
 def test_a_small_memory(run_mpy, heap, model, verdict):
@@ -60,20 +60,21 @@ def test_a_small_memory(run_mpy, heap, model, verdict):
 
 def test_what_is_loaded_is_not_needed_once_more(run_mpy, shipped):
     said = lines(run_mpy(REPORT.format(before=f"tti.load({str(shipped)!r}, 81920)")))
-    assert said[0] == "arena     167,680 bytes, allocated"
-    assert said[3].startswith("model           0 bytes, read from the file piece by piece")
+    assert said[0] == "arena    167,680 bytes, allocated"
+    assert said[3] == "model    loaded, read from the file piece by piece"
 
 
 def test_no_model(run_mpy, tmp_path):
     said = lines(run_mpy(REPORT.format(before=""), cwd=tmp_path))
-    assert said[3] == "model           0 bytes, none found"
+    assert said[3] == "model    none found"
+    assert said[-1].startswith("there is no model; copy faces.tti to the board")
 
 
 def test_a_heap_in_pieces_splits_the_arena_and_draws_the_same(run_mpy, shipped):
     plain = lines(run_mpy(FRAGMENTED.format(count=0, every=1), str(shipped)))
     code = FRAGMENTED.format(count=350, every=60)
     split = lines(run_mpy(code, str(shipped), options=("-X", "heapsize=760k")))
-    assert "enough, but in pieces" in split[5]
+    assert "enough memory, but in pieces" in split[5]
     assert plain[-2] == "1" and int(split[-2]) > 1
     assert split[-1] == plain[-1]
 

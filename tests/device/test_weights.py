@@ -117,7 +117,15 @@ def test_a_folder_and_a_number_are_no_models(load, tmp_path):
         load(5)
 
 
-def test_after_a_failed_load_no_other_model_is_used(tti, model, tmp_path, monkeypatch):
+@pytest.mark.parametrize("wrong", ["typo.tti", ".", 5])
+def test_a_load_of_no_file_changes_nothing(tti, model, wrong):
+    pipeline = tti.load(str(model))
+    with pytest.raises((OSError, TypeError)):
+        tti.load(wrong)
+    assert tti.load() is pipeline
+
+
+def test_after_a_damaged_file_no_other_model_is_used(tti, model, tmp_path, monkeypatch):
     (tmp_path / "faces.tti").write_bytes(model.read_bytes())
     monkeypatch.chdir(tmp_path)
     assert tti.load("faces.tti") is tti.load()
