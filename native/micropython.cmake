@@ -12,7 +12,7 @@ file(GLOB TTI_KERNELS CONFIGURE_DEPENDS
 target_sources(usermod_tti INTERFACE ${TTI_BINDING} ${TTI_KERNELS})
 target_include_directories(usermod_tti INTERFACE ${CMAKE_CURRENT_LIST_DIR}/core)
 
-# Which file gives ops a second core: none, rp2. A board picks it.
+# Which file gives ops a second core: none, rp2, freertos. A board picks it.
 if(NOT DEFINED TTI_PARALLEL)
     set(TTI_PARALLEL none)
 endif()

@@ -1,8 +1,8 @@
 // The second core: a worker that computes one part of an op while the caller computes the other.
 //
 // Each kind of chip has one implementation, a file parallel_<name>.c that the build picks by
-// TTI_PARALLEL=<name>: none (the default), unix (a thread), rp2 (core 1 of an RP2350). A chip with
-// FreeRTOS adds a file with a task.
+// TTI_PARALLEL=<name>: none (the default), unix (a thread), rp2 (core 1 of an RP2350), freertos (a
+// task on core 0 of an ESP32-S3).
 //
 // The worker runs kernels: it touches no Python object, allocates nothing and raises nothing.
 // While there is nothing to do it sleeps.

@@ -14,7 +14,7 @@ TASKS = Path("/proc/self/task")
 
 @pytest.fixture(scope="module")
 def split_build(repo: Path) -> Path:
-    """Folder with libtti_split.so, split_race and rp2_worker, up to date."""
+    """Folder with libtti_split.so and the programs for ThreadSanitizer, up to date."""
     folder = repo / "build" / "native"
     make_native(repo, "split", f"BUILD={folder}")
     return folder
@@ -44,7 +44,14 @@ def test_two_cores_equal_numpy(split_build: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "said"), [("split_race", "200 rounds twice\n"), ("rp2_worker", "304 resets\n")]
+    ("program", "said"),
+    [
+        ("split_race", "200 rounds twice\n"),
+        ("rp2_worker", "304 resets\n"),
+        ("freertos_worker_own", "1 tasks, 1476 jobs\n"),
+        ("freertos_worker_shared", "1 tasks, 1476 jobs\n"),
+        ("freertos_worker_alone", "0 tasks, 0 jobs\n"),
+    ],
 )
 def test_threads_do_not_race(split_build: Path, program: str, said: str) -> None:
     # ThreadSanitizer wants its addresses where they are without randomisation.
