@@ -34,9 +34,11 @@ override MPY_DIR := $(abspath $(MPY_DIR))
 export MPY_DIR
 
 # Each board is one folder with the rules that build its firmware: firmware-<BOARD> and FIRMWARE.
+upper = $(shell echo '$(1)' | tr 'a-z' 'A-Z')
+override BOARD := $(call upper,$(BOARD))
 BOARD_DIR := board_configs/$(shell echo '$(BOARD)' | tr 'A-Z' 'a-z')
 ifeq ($(wildcard $(BOARD_DIR)/board.mk),)
-$(error BOARD=$(BOARD) is not known; there is $(patsubst board_configs/%/board.mk,%,$(wildcard board_configs/*/board.mk)))
+$(error BOARD=$(BOARD) is not known; there is $(call upper,$(patsubst board_configs/%/board.mk,%,$(wildcard board_configs/*/board.mk))))
 endif
 
 # quietly LOG COMMAND: runs the command with its output in LOG; shows the end of it on failure.
@@ -61,6 +63,9 @@ include $(BOARD_DIR)/board.mk
 
 .PHONY: firmware
 firmware: firmware-$(BOARD) ## build MicroPython with tti in it (BOARD=UNIX)
+
+.PHONY: sizes
+sizes: ## show what a board's firmware takes (BOARD=PICO2)
 
 .PHONY: on-this-pc
 on-this-pc:

@@ -63,7 +63,7 @@ PICO2_FLAGS := $(addprefix -ffile-prefix-map=,$(PICO2_PATHS))
 PICO2_ASMFLAGS := $(addprefix -fdebug-prefix-map=,$(PICO2_PATHS))
 PICO2_CMAKE := -DMICROPY_BOARD=TTI_PICO2 -DMICROPY_BOARD_DIR=$(PICO2) \
 	-DUSER_C_MODULES=$(CURDIR)/native/micropython.cmake -DMICROPY_LIB_DIR=$(MPY_DIR)/lib \
-	-DPICO_SDK_PATH_OVERRIDE=$(PICO_SDK_PATH) -DPICO_BUILD_DOCS=0 -Dpicotool_DIR=$(PICOTOOL_DIR) \
+	-DTTI_READLINE=$(or $(TTI_READLINE),1) -DPICO_SDK_PATH_OVERRIDE=$(PICO_SDK_PATH) -DPICO_BUILD_DOCS=0 -Dpicotool_DIR=$(PICOTOOL_DIR) \
 	-DCMAKE_EXE_LINKER_FLAGS=-L$(PICO2_LIBRARIES)
 
 .PHONY: check-origin
@@ -97,5 +97,4 @@ firmware-PICO2: build-pico2
 	@cp $(PICO2_DIR)/firmware.uf2 $(FIRMWARE)
 
 # The build has printed them.
-.PHONY: sizes
 sizes: firmware-PICO2

@@ -44,10 +44,11 @@ def main() -> int:
     """Print the table; return 1 if a limit is exceeded."""
     elf, *romfs = sys.argv[1:]
     rows = regions(symbols(elf), int(romfs[0]) if romfs else 0)
-    print(f"{'bytes':>55} {'limit':>10}")
-    for name, taken, limit in rows:
-        print(f"{name:<44} {taken:>10,} {limit:>10,}")
-    *bounded, (_, heap, least) = rows
+    print(f"{'bytes':>55} {'limit':>19}")
+    *bounded, (name, heap, least) = rows
+    for row in bounded:
+        print("{:<44} {:>10,} {:>19,}".format(*row))
+    print(f"{name:<44} {heap:>10,} {f'at least {least:,}':>19}")
     for name, taken, limit in bounded:
         if taken > limit:
             print(f"{name.strip()} takes {taken:,} bytes; {limit:,} are allowed", file=sys.stderr)

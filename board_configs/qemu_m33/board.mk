@@ -21,6 +21,5 @@ firmware-QEMU_M33: check-origin $(MPY_CROSS)
 		$(MAKE) -C board_configs/qemu_m33 -j$(JOBS) BUILD=$(BUILD)/firmware-qemu_m33 \
 		USER_C_MODULES=$(CURDIR) MICROPY_MPYCROSS=$(MPY_CROSS) $(if $(V),V=$(V)))
 
-.PHONY: sizes
 sizes: firmware-QEMU_M33
 	@python3 board_configs/emulated/sizes.py arm-none-eabi-nm $(FIRMWARE)

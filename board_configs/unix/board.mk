@@ -16,3 +16,6 @@ firmware-UNIX: check-origin $(MPY_CROSS)
 		$(MAKE) -C $(MPY_DIR)/ports/unix -j$(JOBS) \
 		BUILD=$(BUILD)/firmware-unix VARIANT_DIR=$(CURDIR)/board_configs/unix \
 		USER_C_MODULES=$(CURDIR) MPY_LIB_DIR=$(MPY_DIR)/lib MICROPY_MPYCROSS=$(MPY_CROSS) $(if $(V),V=$(V)))
+
+sizes:
+	@echo 'A PC has memory enough; ask for a board, as in: make sizes BOARD=PICO2' >&2; exit 2

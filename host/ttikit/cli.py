@@ -7,6 +7,7 @@ functions, so that `ttikit --help` answers at once and works without the extras.
 
 import importlib
 import io
+import os
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -55,6 +56,7 @@ EXTRAS = {
     "scipy": "data",
     "torch": "train",
     "safetensors": "train",
+    "capstone": "test",
     "unicorn": "test",
     "elftools": "test",
     "mpremote": "board",
@@ -142,6 +144,10 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="ttikit")
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads on, as after `ttikit … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except KeyboardInterrupt:  # while a subcommand was still being imported
         print("ttikit: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)

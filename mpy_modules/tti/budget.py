@@ -91,7 +91,8 @@ def _verdict(pieces, total, largest):
     """One sentence. pieces: bytes that arena and model take, each in one piece if possible."""
     short = pieces + pipeline.PICTURE_BYTES + _SPARE - total
     if short > 0:
-        return "too little memory: {:,} bytes are short; free what you can, or start afresh".format(short)
+        text = "too little memory: {:,} bytes are short; free what you can, or start afresh"
+        return text.format(short)
     if pieces > largest:
         return "enough memory, but in pieces, and may fail for that; a soft reset joins them"
     return "enough memory"

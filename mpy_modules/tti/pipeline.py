@@ -109,7 +109,9 @@ class Pipeline:
         if not held:
             raise RuntimeError(DRAWING)
         if ids is not self._newest:
-            raise RuntimeError("another picture was started on this pipeline, which ended this one")
+            raise RuntimeError(
+                "another picture was started on this pipeline, which ended this one"
+            )
 
     def _work(self, ids, n, out, seed, steps, guidance):
         views = self.arena.views

@@ -67,7 +67,7 @@ gc.collect()
 """)
     assert sha(session) == ROW["sha256"]
     lines = session.run("tti.memory()")
-    assert lines[0].startswith("arena     167,680 bytes")
+    assert lines[0].startswith("arena    167,680 bytes")
 
 
 def test_too_little_memory_and_then_enough(session):
@@ -75,7 +75,7 @@ def test_too_little_memory_and_then_enough(session):
     with pytest.raises(SessionError, match="not enough memory for a picture: 167680 bytes are"):
         sha(session)
     said = session.run("tti.memory()")
-    assert said[-1].startswith("too little: ") and "free what you can" in said[-1]
+    assert said[-1].startswith("too little memory: ") and "free what you can" in said[-1]
     session.run("hog = None")
     assert sha(session) == ROW["sha256"]
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -65,7 +66,9 @@ def test_prompts_from_a_terminal_of_another_alphabet(board, tmp_path):
     first, second = (Image.open(tmp_path / f"face-{n}.bmp").convert("RGB") for n in (1, 2))
     assert hashlib.sha256(first.tobytes()).hexdigest() == ROW["sha256"]
     assert second.tobytes() != first.tobytes()
-    assert stdout.decode("cp1252").count("sha256 ") == 2
+    said = stdout.decode("cp1252")
+    assert said.count("sha256 ") == 2
+    assert "\\u043a\\u043e\\u0442 \\u0438" in said  # which prompt a picture belongs to
 
 
 def test_two_boards_at_once(board, board_firmware, repo, tmp_path):
@@ -95,7 +98,9 @@ def test_info_selftest_and_bench(board):
     assert status == 0, stderr
     said = json.loads(stdout)
     assert said["model"].startswith("tti faces, ") and said["model"].endswith(", in place")
-    assert "Cortex-M33" in said["machine"] and " bytes free of " in said["memory"]
+    assert "Cortex-M33" in said["machine"] and re.fullmatch(
+        r"\d{3},\d{3} bytes free of \d{3},\d{3}", said["memory"]
+    )
     status, stdout, stderr = ttikit("selftest", "-p", board.port)
     assert status == 0, stderr
     assert "each equal to the record" in stdout.decode()
@@ -120,6 +125,22 @@ def test_bad_arguments_are_one_sentence(board, args, sentence):
     status, _, stderr = ttikit("generate", "девушка", "-p", board.port, *args)
     assert (status, len(stderr.splitlines())) == (2, 1)
     assert sentence in stderr
+
+
+def test_a_port_named_twice_is_one_board(board, tmp_path):
+    link = tmp_path / "my-board"
+    link.symlink_to(board.port)
+    args = [*RECIPE, "-p", board.port, "-p", link, "--json"]
+    status, stdout, stderr = ttikit("generate", ROW["prompt"], *args)
+    assert status == 0, stderr
+    assert [json.loads(line)["model"] for line in stdout.splitlines()] == [board.port]
+
+
+@pytest.mark.parametrize("command", ["repl", "bench"])
+def test_one_board_at_a_time(command):
+    status, _, stderr = ttikit(command, "-p", "/dev/one", "-p", "/dev/two")
+    assert (status, len(stderr.splitlines())) == (2, 1)
+    assert "one board at a time" in stderr
 
 
 def test_a_picture_that_cannot_be_saved_is_one_sentence(board, tmp_path):

@@ -49,7 +49,11 @@ def test_a_large_memory(run_mpy):
     ("heap", "model", "verdict"),
     [
         ("1m", "piece by piece", "enough memory"),
-        ("170k", "piece by piece", r"too little memory: 1\d\d,\d\d\d bytes are short; free what you can"),
+        (
+            "170k",
+            "piece by piece",
+            r"too little memory: 1\d\d,\d\d\d bytes are short; free what you can",
+        ),
     ],
 )
 def test_a_small_memory(run_mpy, heap, model, verdict):

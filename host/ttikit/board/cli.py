@@ -20,7 +20,7 @@ EXAMPLES = """\
 {port} is the board's terminal. In another window:
   {mpremote} connect {port} repl              # its prompt; Ctrl-] leaves
   {mpremote} connect {port} exec 'import tti; tti.generate("old man with glasses", steps=4)'
-  {mpremote} connect {port} fs cp boot.py :   # its files, kept in {flash}
+  {mpremote} connect {port} fs ls             # its files, kept in {flash}
 Ctrl-C here switches the board off."""
 
 

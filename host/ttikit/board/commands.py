@@ -46,7 +46,10 @@ def list_boards(as_json: AsJson = False) -> None:
     for port in () if as_json else found:
         print(f"{port.name}  {port.product}  {port.serial_number}".rstrip())
     if not found and not as_json:
-        print("no board is connected; `make board` starts an emulated one", file=sys.stderr)
+        print(
+            "no board is connected; `make board` starts an emulated one and names its --port",
+            file=sys.stderr,
+        )
 
 
 def info(ports: Ports = None, everyone: All = False, as_json: AsJson = False) -> None:
@@ -170,6 +173,8 @@ def generate(
 
         done = run_on(chosen, draw)
     for drawing, seconds, path in (picture for board in done.results for picture in board):
+        if len(wanted) > 1 and not as_json:
+            print(drawing.prompt)
         _tell(drawing, seconds, path, ascii=ascii, as_json=as_json)
     done.check()
 
@@ -182,7 +187,7 @@ def repl(ports: Ports = None) -> None:
     """Talk to a board at its prompt, through mpremote; Ctrl-] leaves."""
     import subprocess
 
-    (port,) = _chosen(ports, everyone=False)[:1]
+    (port,) = _chosen(ports, single=True)
     if sys.stdin is None or not sys.stdin.isatty():
         raise TtiError("a prompt needs a terminal; run it in one, or use `mpremote exec`")
     raise typer.Exit(subprocess.call([sys.executable, "-m", "mpremote", "connect", port, "repl"]))
@@ -205,7 +210,7 @@ def selftest(ports: Ports = None, everyone: All = False) -> None:
 
 def bench(ports: Ports = None) -> None:
     """Show where the time of a picture goes on a board, op by op."""
-    (port,) = _chosen(ports, everyone=False)[:1]
+    (port,) = _chosen(ports, single=True)
     _printed(port, "import tti\n_ = tti.bench()")
 
 
@@ -230,10 +235,10 @@ def _printed(port: str, code: str) -> list[str]:
     return kept
 
 
-def _chosen(ports: list[str] | None, everyone: bool) -> list[str]:
+def _chosen(ports: list[str] | None, everyone: bool = False, single: bool = False) -> list[str]:
     from ttikit.board.ports import chosen
 
-    return chosen(ports or [], everyone)
+    return chosen(ports or [], everyone, single)
 
 
 def _prompts(given: list[str], file: Path | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,13 +29,17 @@ def connected() -> list[Port]:
     ]
 
 
-def chosen(named: Sequence[str], everyone: bool = False) -> list[str]:
+def chosen(named: Sequence[str], everyone: bool = False, single: bool = False) -> list[str]:
     """The ports that a command works with: those ``named``, all, or the only one.
 
-    Raises `SessionError` if that is none, or several where one is wanted.
+    A port that is named twice, if by a link to it, counts once; ``single`` allows but one. Raises
+    `SessionError` if that is none, or several where one is wanted.
     """
     if named:
-        return list(dict.fromkeys(named))
+        ports = {os.path.realpath(port): port for port in reversed(named)}
+        if single and len(ports) > 1:
+            raise SessionError("this works with one board at a time; name one --port")
+        return list(reversed(ports.values()))
     found = [port.name for port in connected()]
     if not found:
         raise SessionError("no board is connected; plug one in, or name its port with --port")

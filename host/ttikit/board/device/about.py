@@ -8,13 +8,17 @@ import sys
 MARK = "tti>"
 
 
+def _free(free, size):
+    return "{:,} bytes free of {:,}".format(free, size)
+
+
 def about():
     found = {"firmware": sys.version, "machine": getattr(sys.implementation, "_machine", "")}
     gc.collect()
-    found["memory"] = "%d bytes free of %d" % (gc.mem_free(), gc.mem_free() + gc.mem_alloc())
+    found["memory"] = _free(gc.mem_free(), gc.mem_free() + gc.mem_alloc())
     try:
         info = os.statvfs("/")
-        found["files"] = "%d bytes free of %d" % (info[0] * info[3], info[0] * info[2])
+        found["files"] = _free(info[0] * info[3], info[0] * info[2])
     except OSError:
         found["files"] = "no file system"
     try:
