@@ -16,6 +16,9 @@
 #ifdef TTI_M33
 #define KERNEL(name)    BACKEND(name, m33)
 #define KERNEL_OF(name) MP_OBJ_FROM_PTR(&name##_m33)
+#elif defined(TTI_PIE)
+#define KERNEL(name)    BACKEND(name, pie)
+#define KERNEL_OF(name) MP_OBJ_FROM_PTR(&name##_pie)
 #else
 #define KERNEL(name)    BACKEND(name, ref)
 #define KERNEL_OF(name) MP_OBJ_FROM_PTR(&name##_ref)
@@ -92,6 +95,7 @@ static const mp_rom_map_elem_t tti_globals_table[] = {
     {MP_ROM_QSTR(MP_QSTR_build), MP_ROM_PTR(&tti_build_obj)},
     {MP_ROM_QSTR(MP_QSTR_portable), MP_ROM_PTR(&tti_portable_obj)},
     {MP_ROM_QSTR(MP_QSTR_cores), MP_ROM_PTR(&tti_cores_obj)},
+    {MP_ROM_QSTR(MP_QSTR_reserved), MP_ROM_PTR(&tti_reserved_obj)},
 };
 static MP_DEFINE_CONST_DICT(tti_globals, tti_globals_table);
 

@@ -3,7 +3,8 @@
 // A panel of rows of w is widened once and multiplied by all rows of x, two at a time, so weights
 // are read from flash once. A long k is cut into pieces, and `out` holds the sums until the last
 // one. With a gate `out` may not be written before: then the panel has fewer rows, and all of k.
-#include "product_m33.h"
+// s8 rows at any address; o a multiple of four, and with a gate k <= 320. 4.6 KB of stack.
+#include "product.h"
 #include "dot_m33.h"
 
 #ifdef TTI_M33
@@ -31,7 +32,7 @@ typedef struct {
 } piece_t;
 
 // Sums of one row to its results.
-static inline void finish(const tti_m33_product_t *p, const piece_t *c, float *out,
+static inline void finish(const tti_product_t *p, const piece_t *c, float *out,
                           const int32_t *sums, int row, const float *sw) {
     float sx = p->sx[(size_t)row * p->sx_stride];
     tti_m33_scale(out, sums, sx, sw, at(p->bias, c->o), at(p->gate, c->o), c->cols);
@@ -39,7 +40,7 @@ static inline void finish(const tti_m33_product_t *p, const piece_t *c, float *o
 
 // Without a gate the sums of a row live where its results will; a second row that does not exist
 // gets sums of its own.
-TTI_HOT static void multiply(const tti_m33_product_t *p, const piece_t *c, const uint32_t *panel,
+TTI_HOT static void multiply(const tti_product_t *p, const piece_t *c, const uint32_t *panel,
                              uint32_t *pair, const float *sw) {
     int32_t own[2][COLS];
     const uint32_t *end = pair + 2 * tti_m33_words(c->n);
@@ -61,7 +62,7 @@ TTI_HOT static void multiply(const tti_m33_product_t *p, const piece_t *c, const
     }
 }
 
-static void piece(const tti_m33_product_t *p, const piece_t *c, uint32_t *panel) {
+static void piece(const tti_product_t *p, const piece_t *c, uint32_t *panel) {
     int words = tti_m33_words(c->n);
     float apart[COLS];
     const float *sw = p->sw + (size_t)c->o * p->sw_stride;
@@ -78,11 +79,11 @@ static void piece(const tti_m33_product_t *p, const piece_t *c, uint32_t *panel)
     multiply(p, c, panel, panel + c->cols * words, sw);
 }
 
-bool tti_m33_can_product(const tti_m33_product_t *p) {
+bool tti_can_product(const tti_product_t *p) {
     return p->o % 4 == 0 && (p->gate == NULL || panel_cols(p->k) >= 4);
 }
 
-void tti_m33_product(const tti_m33_product_t *p) {
+void tti_product(const tti_product_t *p) {
     uint32_t panel[PANEL];
     int depth = p->gate != NULL ? p->k : min(p->k, DEPTH), cols = panel_cols(depth);
     for (int o = 0; o < p->o; o += cols) {

@@ -5,7 +5,7 @@
 #include "target.h"
 #include "tti_kernels.h"
 
-#ifdef TTI_M33
+#ifdef TTI_FAST
 #define TTI_REF(op) tti_ref_##op
 extern __typeof__(tti_gemm_s8) tti_ref_gemm_s8;
 extern __typeof__(tti_gemm_s8_add) tti_ref_gemm_s8_add;

@@ -14,6 +14,23 @@
 #endif
 #endif
 
+// ESP32-S3: Xtensa LX7 with a float32 unit and vector instructions (PIE), which no macro of the
+// compiler tells; Espressif's build does. -DTTI_PIE asks for them elsewhere.
+#if defined(ESP_PLATFORM) && defined(__XTENSA__) && !defined(TTI_PIE)
+#include "sdkconfig.h"
+#ifdef CONFIG_IDF_TARGET_ESP32S3
+#define TTI_PIE 1
+#endif
+#endif
+#ifdef TTI_PORTABLE
+#undef TTI_PIE
+#endif
+
+// Some references have faster ones beside them.
+#if defined(TTI_M33) || defined(TTI_PIE)
+#define TTI_FAST 1
+#endif
+
 // A board may place the inner loops in RAM; in flash they would compete with the weights for the
 // cache. The pico-sdk has a section for that.
 #if defined(PICO_RP2350) && !defined(TTI_HOT_SECTION)

@@ -1,0 +1,173 @@
+// Dot products of one row of weights with rows of activations (sums_pie.h): contract §1, exact,
+// and the conversion to float32 that opens §5, §7 and §8.
+//
+// void tti_pie_sums(float *sums, const int8_t *x, const int8_t *w, const tti_pie_shape_t *shape)
+//
+// A slice of up to 96 weights stays in registers while the same terms of all rows of x stream by:
+// each vmulas multiplies 16 of them and loads 16 others, so the loop is as fast as the multiplier.
+// The sum is ACCX, of 40 bits. A row of more terms takes several slices; between them the sums of
+// the rows of x lie in `partial`, and the first slice finds zeros instead. Slices are 6, 4, 3, 2
+// or 1 registers wide (5 are 3 and 2).
+//
+//   a2  sums: where the next one goes      a9   from the last load of a row to the next row
+//   a3  x: first row, this slice           a10  partial sums to go on with
+//   a4  w: next slice                      a11  partial sums to leave
+//   a5  shape                              a12  the sum of a row, until it is stored
+//   a6  partial                            a13  bytes left of this run
+//   a7  rows - 1                           a14  runs left
+//   a8  x: next load                       a15  where this slice's partial sums begin
+//   q2...q7 weights (6 wide), q4... (otherwise); q0... activations; f0 a sum
+//
+// Alignment: x, w and strides 16, sums 4, partial 8. No over-read: the last row is not in the
+// loop and loads nothing ahead. Bound: 127 * 127 * 65536 < 2^31.
+#include "target.h"
+
+#ifdef TTI_PIE
+#include "pie.inc"
+
+#define ROWS 0
+#define STRIDE 4
+#define RUNS 8
+#define RUN 12
+#define STEP 16
+#define ZEROS 20
+#define PARTIAL 24
+
+// Six wide, activations go through q0 and q1 in turn: a load needs an instruction between itself
+// and its use. Otherwise each part of a row has a register, loaded for the next row once used.
+#define WEIGHTS_6                       \
+        ee.vld.128.ip q2, a4, 16;       \
+        ee.vld.128.ip q3, a4, 16;       \
+        ee.vld.128.ip q4, a4, 16;       \
+        ee.vld.128.ip q5, a4, 16;       \
+        ee.vld.128.ip q6, a4, 16;       \
+        ee.vld.128.ip q7, a4, 16
+#define FIRST_6                         \
+        ee.vld.128.ip q0, a8, 16;       \
+        ee.vld.128.ip q1, a8, 16
+#define ROW_6                           \
+        ee.vmulas.s8.accx.ld.ip q0, a8, 16, q0, q2;     \
+        ee.vmulas.s8.accx.ld.ip q1, a8, 16, q1, q3;     \
+        ee.vmulas.s8.accx.ld.ip q0, a8, 16, q0, q4;     \
+        ee.vmulas.s8.accx.ld.xp q1, a8, a9, q1, q5;     \
+        ee.vmulas.s8.accx.ld.ip q0, a8, 16, q0, q6;     \
+        ee.vmulas.s8.accx.ld.ip q1, a8, 16, q1, q7
+#define LAST_6                          \
+        ee.vmulas.s8.accx.ld.ip q0, a8, 16, q0, q2;     \
+        ee.vmulas.s8.accx.ld.ip q1, a8, 16, q1, q3;     \
+        ee.vmulas.s8.accx.ld.ip q0, a8, 16, q0, q4;     \
+        ee.vmulas.s8.accx.ld.ip q1, a8, 16, q1, q5;     \
+        ee.vmulas.s8.accx q0, q6;       \
+        ee.vmulas.s8.accx q1, q7
+
+#define WEIGHTS_4 WEIGHTS_3; ee.vld.128.ip q7, a4, 16
+#define FIRST_4                         \
+        ee.vld.128.ip q0, a8, 16;       \
+        ee.vld.128.ip q1, a8, 16;       \
+        ee.vld.128.ip q2, a8, 16;       \
+        ee.vld.128.xp q3, a8, a9
+#define ROW_4                           \
+        ee.vmulas.s8.accx.ld.ip q0, a8, 16, q0, q4;     \
+        ee.vmulas.s8.accx.ld.ip q1, a8, 16, q1, q5;     \
+        ee.vmulas.s8.accx.ld.ip q2, a8, 16, q2, q6;     \
+        ee.vmulas.s8.accx.ld.xp q3, a8, a9, q3, q7
+#define LAST_4 LAST_3; ee.vmulas.s8.accx q3, q7
+
+#define WEIGHTS_3 WEIGHTS_2; ee.vld.128.ip q6, a4, 16
+#define FIRST_3                         \
+        ee.vld.128.ip q0, a8, 16;       \
+        ee.vld.128.ip q1, a8, 16;       \
+        ee.vld.128.xp q2, a8, a9
+#define ROW_3                           \
+        ee.vmulas.s8.accx.ld.ip q0, a8, 16, q0, q4;     \
+        ee.vmulas.s8.accx.ld.ip q1, a8, 16, q1, q5;     \
+        ee.vmulas.s8.accx.ld.xp q2, a8, a9, q2, q6
+#define LAST_3 LAST_2; ee.vmulas.s8.accx q2, q6
+
+#define WEIGHTS_2 WEIGHTS_1; ee.vld.128.ip q5, a4, 16
+#define FIRST_2                         \
+        ee.vld.128.ip q0, a8, 16;       \
+        ee.vld.128.xp q1, a8, a9
+#define ROW_2                           \
+        ee.vmulas.s8.accx.ld.ip q0, a8, 16, q0, q4;     \
+        ee.vmulas.s8.accx.ld.xp q1, a8, a9, q1, q5
+#define LAST_2 LAST_1; ee.vmulas.s8.accx q1, q5
+
+#define WEIGHTS_1 ee.vld.128.ip q4, a4, 16
+#define FIRST_1 ee.vld.128.xp q0, a8, a9
+#define ROW_1 ee.vmulas.s8.accx.ld.xp q0, a8, a9, q0, q4
+#define LAST_1 ee.vmulas.s8.accx q0, q4
+
+// A slice: its sums go to `partial`, or those of the last one to `sums`, each stored while the
+// next row is multiplied.
+#define SLICE(n, loads_from_end)        \
+        addi    a9, a9, -16 * (loads_from_end);         \
+        WEIGHTS_##n;                    \
+        FIRST_##n;                      \
+        addi    a3, a3, 16 * (n);       \
+        addi    a13, a13, -16 * (n);    \
+        ee.ld.accx.ip a10, 8;           \
+        bnez    a13, 1f;                \
+        beqi    a14, 1, 3f;             \
+1:      loopnez a7, 2f;                 \
+        ROW_##n;                        \
+        ee.st.accx.ip a11, 8;           \
+        ee.ld.accx.ip a10, 8;           \
+2:      LAST_##n;                       \
+        ee.st.accx.ip a11, 8;           \
+        j       .Lnext;                 \
+3:      loopnez a7, 4f;                 \
+        float.s f0, a12, 0;             \
+        ROW_##n;                        \
+        ssip    f0, a2, 16;             \
+        rur.accx_0 a12;                 \
+        ee.ld.accx.ip a10, 8;           \
+4:      float.s f0, a12, 0;             \
+        LAST_##n;                       \
+        ssip    f0, a2, 16;             \
+        rur.accx_0 a12;                 \
+        float.s f0, a12, 0;             \
+        ssi     f0, a2, 0;              \
+        retw
+
+        begin tti_pie_sums
+        entry   a1, 32
+        l32i    a7, a5, ROWS
+        l32i    a14, a5, RUNS
+        l32i    a15, a5, ZEROS
+        l32i    a6, a5, PARTIAL
+        addi    a7, a7, -1
+        movi    a12, 0
+.Lrun:  l32i    a13, a5, RUN
+.Lslice:
+        l32i    a9, a5, STRIDE
+        mov     a8, a3
+        mov     a10, a15
+        mov     a11, a6
+        mov     a15, a6
+        movi    a12, 96
+        bltu    a13, a12, 1f // branches do not reach over a slice, jumps do
+        j       .Lwide
+1:      bnei    a13, 64, 1f
+        j       .Lfour
+1:      bnei    a13, 32, 1f
+        j       .Ltwo
+1:      bnei    a13, 16, 1f
+        j       .Lone
+1:      SLICE(3, 2)
+.Lwide: SLICE(6, 5)
+.Lfour: SLICE(4, 3)
+.Ltwo:  SLICE(2, 1)
+.Lone:  SLICE(1, 0)
+
+.Lnext: bnez    a13, .Lslice
+        l32i    a9, a5, STEP
+        addi    a14, a14, -1
+        add     a3, a3, a9
+        j       .Lrun
+        end tti_pie_sums
+#endif
+
+#ifdef __linux__ // or a PC's linker takes the stack for executable
+        .section .note.GNU-stack, "", %progbits
+#endif
