@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import typer
 
 from ttikit.errors import TtiError
+from ttikit.options import Ascii, AsJson, Guidance, Seed, Steps
 
 Ports = Annotated[
     list[str] | None,
     typer.Option("--port", "-p", help="Serial port of a board; may be given several times."),
 ]
 All = Annotated[bool, typer.Option("--all", help="Every connected board, all at once.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -127,20 +127,16 @@ def generate(
     file: Annotated[
         Path | None, typer.Option("--file", "-f", help="A prompt a line; - reads them from stdin.")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="0 to 4294967295; a random one if not given.")
-    ] = None,
-    steps: Annotated[int, typer.Option(help="Steps of the sampler, 1 to 100; 4 is fast.")] = 8,
-    guidance: Annotated[
-        float, typer.Option(help="How strictly the prompt is followed, 1 to 5.")
-    ] = 3.0,
+    seed: Seed = None,
+    steps: Steps = 8,
+    guidance: Guidance = 3.0,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="A .png or .bmp; several get numbers."),
     ] = None,
     ports: Ports = None,
     everyone: All = False,
-    ascii: Annotated[bool, typer.Option("--ascii", help="Show it without colours.")] = False,
+    ascii: Ascii = False,
     as_json: AsJson = False,
 ) -> None:
     """Draw on a board and bring the picture back."""

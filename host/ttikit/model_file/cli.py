@@ -19,7 +19,6 @@ app = typer.Typer(
 )
 
 ModelPath = Annotated[Path, typer.Argument(help="A model file, for example models/faces.tti.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 
 
 @app.command()

@@ -28,6 +28,7 @@ from ttikit.simulator.products import (
     softmax_s8,
 )
 from ttikit.simulator.quantize import layernorm_modulate_s8, quantize_cols_t, quantize_rows
+from ttikit.simulator.reserved import reserved
 from ttikit.simulator.vectors import (
     add,
     embed,
@@ -68,6 +69,7 @@ __all__ = [
     "quantize_cols_t",
     "quantize_latent",
     "quantize_rows",
+    "reserved",
     "rne",
     "rsqrt",
     "silu",

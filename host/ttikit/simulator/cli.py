@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ttikit.errors import TtiError
+from ttikit.options import Ascii, AsJson, Guidance, Seed, Steps
 
 if TYPE_CHECKING:
     from ttikit.simulator.drawing import Drawing
@@ -20,13 +21,9 @@ if TYPE_CHECKING:
 
 def simulate(
     prompt: Annotated[str, typer.Argument(help="What to draw, in Russian or English.")],
-    seed: Annotated[
-        int | None, typer.Option(help="0 to 4294967295; a random one if not given.")
-    ] = None,
-    steps: Annotated[int, typer.Option(help="Steps of the sampler, 1 to 100; 4 is fast.")] = 8,
-    guidance: Annotated[
-        float, typer.Option(help="How strictly the prompt is followed, 1 to 5.")
-    ] = 3.0,
+    seed: Seed = None,
+    steps: Steps = 8,
+    guidance: Guidance = 3.0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Save as this .png or .bmp file.")
     ] = None,
@@ -36,8 +33,8 @@ def simulate(
     stages: Annotated[
         bool, typer.Option("--stages", help="Also give the SHA-256 of every intermediate tensor.")
     ] = False,
-    ascii: Annotated[bool, typer.Option("--ascii", help="Show it without colours.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    ascii: Ascii = False,
+    as_json: AsJson = False,
 ) -> None:
     """Draw on this PC what a board would draw, to the byte."""
     from ttikit.simulator.drawing import Simulator, default_model
