@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ttikit.options import AsJson
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
