@@ -205,11 +205,12 @@ def test_fused_access_comes_after_the_arithmetic() -> None:
     s = run(m, "ee.vsmulas.s8.qacc.ld.incp q1, a2, q0, q1, 3")
     assert lanes(s.qacc, 20, 16) == [2] * 16
     assert (lanes(s.q[1])[3], s.a[2]) == (0x23, 0x1032)
+    m.state.a[2] = 0x1031
     s = run(m, "ee.vmulas.s8.qacc.ldbc.incp q0, a2, q0, q0")
-    assert (lanes(s.qacc, 20, 16), lanes(s.q[0]), s.a[2]) == ([3] * 16, [0x32] * 16, 0x1033)
+    assert (lanes(s.qacc, 20, 16), lanes(s.q[0]), s.a[2]) == ([3] * 16, [0x31] * 16, 0x1032)
     s = run(m, "ee.vadds.s8.st.incp q0, a2, q1, q0, q0")
-    assert list(m.memory.data[0x2F:0x41]) == [0x2F, *[0x32] * 16, 0x40]
-    assert lanes(s.q[1]) == [100] * 16
+    assert list(m.memory.data[0x2F:0x41]) == [0x2F, *[0x31] * 16, 0x40]
+    assert lanes(s.q[1]) == [98] * 16
 
 
 def test_aligning_while_multiplying() -> None:
@@ -227,6 +228,9 @@ def test_reading_sums_out() -> None:
     s = run(m, "ee.srcmb.s8.qacc q0, a3, 0")
     assert lanes(s.q[0])[:4] == [127, -128, 127, -128]
     assert lanes(s.qacc, 20, 16)[:4] == [250, -250, 127, -129]
+    m.state.a[3] = 33  # five bits of it count here, six there
+    assert lanes(run(m, "ee.srcmb.s8.qacc q0, a3, 0").qacc, 20, 16)[:2] == [125, -125]
+    m.state.a[3] = 2
     m.state.qacc = join([1 << 38, -(1 << 39), 3], 40)
     assert lanes(run(m, "ee.srcmb.s16.qacc q0, a3, 0").q[0], 16)[:3] == [32767, -32768, 0]
     m.state.accx = -9 & (1 << 40) - 1
