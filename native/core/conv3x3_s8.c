@@ -5,6 +5,7 @@
 // up-sampled image never exists. Any sizes, s8 buffers at any address, no over-read; accumulators:
 // dot products of kpad terms (dot_tile.h), kpad <= 65536. `res` may be `out`: an element is read
 // just before it is written, and patches only read x.
+#include "conv3x3_s8.h"
 #include "dot_tile.h"
 #include "reference.h"
 #include "scalar.h"
@@ -52,7 +53,7 @@ static void patch_row(int8_t *to, const int8_t *row, int x, const tti_conv_t *c)
     }
 }
 
-static void gather(int8_t *patches, const int8_t *x, int y, int x0, int n, const tti_conv_t *c) {
+void tti_conv_gather(int8_t *patches, const int8_t *x, int y, int x0, int n, const tti_conv_t *c) {
     size_t kpad = tti_conv_kpad(c->cin), used = (size_t)c->cin * 9;
     int in_width = (c->flags & TTI_CONV_UPSAMPLE) != 0 ? c->width / 2 : c->width;
     size_t in_stride = (size_t)in_width * (size_t)c->cin;
@@ -96,7 +97,7 @@ void TTI_REF(conv3x3_s8)(void *out, const int8_t *x, const int8_t *w, const floa
         for (int x0 = 0; x0 < c->width; x0 += pixels) {
             int n = tti_min(c->width - x0, pixels);
             size_t pixel0 = (size_t)(y - c->out_y0) * (size_t)c->width + (size_t)x0;
-            gather(patches, x, y, x0, n, c);
+            tti_conv_gather(patches, x, y, x0, n, c);
             for (int i0 = 0; i0 < n; i0 += TTI_TILE_ROWS) {
                 int rows = tti_min(n - i0, TTI_TILE_ROWS);
                 for (int o = 0; o < c->cout; o += TTI_TILE_COLS) {
