@@ -44,6 +44,7 @@ SUBCOMMANDS = {
     "kernels": Subcommand(
         "ttikit.bench.cli", "kernels", "Count a Cortex-M33's instructions for a picture."
     ),
+    "pie": Subcommand("ttikit.pie.cli", "app", "Model cycles of the ESP32-S3's vector code."),
     "board": Subcommand("ttikit.board.cli", "app", "Run and use boards."),
     "simulate": Subcommand(
         "ttikit.simulator.cli", "simulate", "Draw on this PC what a board would draw."

@@ -115,6 +115,8 @@ def test_no_two_opcodes_share_a_word() -> None:
         ("ee.vld.128.ip q0, a2, 8", "8 is not in -2048..2032 in steps of 16"),
         ("ee.vld.128.ip q0, a2, 2048", "2048 is not in -2048..2032 in steps of 16"),
         ("ee.vld.128.ip q0, a2, N", "n is not a number"),
+        ("ee.vld.128.ip q0, a2, 16 ** 9", "16 ** 9 is not a number"),
+        ("ee.vld.128.ip q0, a2, (", "( is not a number"),
         ("ee.vmulas.s8.accx.ld.ip q0, a2, 512, q0, q1", "512 is not in -512..496 in steps of 16"),
         ("ee.vsmulas.s8.qacc q0, q1, 16", "16 is not in 0..15"),
         ("ee.zero.accx q0", "takes 0 operands, not 1"),
@@ -123,6 +125,12 @@ def test_no_two_opcodes_share_a_word() -> None:
 def test_what_cannot_be_encoded(text: str, error: str) -> None:
     with pytest.raises(PieError, match=re.escape(error)):
         instruction(text)
+
+
+def test_immediates_may_be_sums_and_products() -> None:
+    assert instruction("ee.vld.128.ip q0, a2, -(2 + 3) * 16 - 0x10") == instruction(
+        "ee.vld.128.ip q0, a2, -96"
+    )
 
 
 def test_stack_pointer_is_a1() -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from ttikit.errors import TtiError
 from ttikit.pie.opcodes import PieError, encode, is_pie
 
-_MARKER = re.compile(r'#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"')
+MARKER = re.compile(r'#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"')
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _CODE = re.compile(rf"(?:{_STRING}|(?!//)[^\"#])*")  # all before a comment
 _STATEMENT = re.compile(rf"(?:{_STRING}|[^\";])+|;")
@@ -75,7 +75,7 @@ def rewrite(source: str, name: str) -> str:
     file, number = name, 0
     for line in source.splitlines():
         number += 1
-        marker = _MARKER.match(line)
+        marker = MARKER.match(line)
         if marker:
             file, number = marker.group(2), int(marker.group(1)) - 1
             out.append(line)

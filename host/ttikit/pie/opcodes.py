@@ -7,7 +7,10 @@ assembly syntax. `ttikit.pie.derive` makes the table.
 
 from __future__ import annotations
 
+import ast
 import json
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -103,10 +106,36 @@ def is_pie(name: str) -> bool:
     return name.lower() in opcodes()
 
 
+_OPERATORS: dict[type, Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.LShift: operator.lshift,
+}
+
+
+def constant(text: str) -> int:
+    """Return the value of a sum or product of numbers; ValueError if it is something else."""
+
+    def value(node: ast.expr) -> int:
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return node.value
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            return _OPERATORS[type(node.op)](value(node.left), value(node.right))
+        raise ValueError
+
+    try:
+        return value(ast.parse(text.strip(), mode="eval").body)
+    except SyntaxError:
+        raise ValueError from None
+
+
 def _value(operand: Operand, text: str, where: str) -> int:
     if operand.kind == "i":
         try:
-            value = int(text, 0)
+            value = constant(text)
         except ValueError:
             raise PieError(f"{where}: {text} is not a number") from None
         if value not in operand.range:
