@@ -23,6 +23,10 @@ target_sources(usermod_tti INTERFACE
 target_include_directories(usermod_tti INTERFACE ${CMAKE_CURRENT_LIST_DIR}/parallel)
 target_compile_definitions(usermod_tti INTERFACE TTI_PARALLEL_${TTI_PARALLEL})
 
+# Memory that a board may set aside at boot.
+target_sources(usermod_tti INTERFACE ${CMAKE_CURRENT_LIST_DIR}/reserve/reserve.c)
+target_include_directories(usermod_tti INTERFACE ${CMAKE_CURRENT_LIST_DIR}/reserve)
+
 # Every chip gives the same bytes only if no multiply and add is fused behind our back.
 target_compile_options(usermod_tti INTERFACE -ffp-contract=off)
 

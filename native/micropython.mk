@@ -12,6 +12,10 @@ SRC_USERMOD_LIB_ASM += $(sort $(wildcard $(TTI_NATIVE_DIR)/core/*.S))
 TTI_PARALLEL ?= none
 SRC_USERMOD_LIB_C += $(addprefix $(TTI_NATIVE_DIR)/parallel/,split.c parallel_$(TTI_PARALLEL).c)
 
+# Memory that a board may set aside at boot.
+SRC_USERMOD_LIB_C += $(TTI_NATIVE_DIR)/reserve/reserve.c
+CFLAGS_USERMOD += -I$(TTI_NATIVE_DIR)/reserve
+
 CFLAGS_USERMOD += -I$(TTI_NATIVE_DIR)/core -I$(TTI_NATIVE_DIR)/parallel -DTTI_PARALLEL_$(TTI_PARALLEL)
 CFLAGS_USERMOD += $(if $(TTI_SPLIT_WORTH),-DTTI_SPLIT_WORTH=$(TTI_SPLIT_WORTH))
 # Every chip gives the same bytes only if no multiply and add is fused behind our back.

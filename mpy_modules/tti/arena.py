@@ -1,7 +1,12 @@
 # One block of memory for everything that a picture needs.
 #
 # The graphs never run together, so their buffers lie in the same bytes. On a chip free memory
-# comes in pieces: the arena is a few parts, and every buffer lies inside one of them.
+# comes in pieces: the arena is a few parts, and every buffer lies inside one of them. A board may
+# have set its fast memory aside at boot, before others broke it up; then the arena lies there.
+
+import gc
+
+from _tti import reserved
 
 ALIGN = 16  # vector loads of the ESP32-S3
 # Bytes, at most, of the parts. The first choice is the largest free blocks of an ESP32-S3 under
@@ -49,28 +54,51 @@ def plan(graphs, limits=CHOICES[0]):
     return [size for size in sizes if size], placed
 
 
+def borrow(graphs):
+    """Return (what has borrowed the memory set aside at boot, its parts, {graph: places}), or None
+    if nothing is set aside, it is too little, or another arena has it."""
+    gc.collect()  # perhaps one that nobody draws with any more
+    lent = reserved()
+    parts = lent.parts()
+    try:
+        return lent, parts, plan(graphs, [len(part) for part in parts])[1]
+    except MemoryError:
+        lent.end()
+        return None
+
+
 class Arena:
     """Memory for the graphs {graph: [(name, bytes), ...]}; `arena.views[graph]` has the buffers as
     attributes.
 
-    limits: the most bytes of each part, or None to try CHOICES. Raises MemoryError."""
+    limits: the most bytes of each part, or None to take what is set aside at boot, else to try
+    CHOICES. `arena.where` tells where it is. Raises MemoryError."""
+
+    where = "allocated"
 
     def __init__(self, graphs, limits=None):
-        for choice in CHOICES if limits is None else (limits,):
-            sizes, self.placed = plan(graphs, choice)
-            self.parts = _allocate(sizes)
-            if self.parts:
-                break
+        lent = borrow(graphs) if limits is None else None
+        if lent:
+            self.lent, self.parts, self.placed = lent
+            self.where = "set aside at boot"
         else:
-            raise MemoryError(
-                "not enough memory for a picture: %d bytes are needed, tti.memory() tells more"
-                % sum(plan(graphs)[0])
-            )
+            self._allocate(graphs, CHOICES if limits is None else (limits,))
         self.views = {}
         for graph in self.placed:
             views = self.views[graph] = Buffers()
             for name, part, offset, size in self.placed[graph]:
                 setattr(views, name, memoryview(self.parts[part])[offset : offset + size])
+
+    def _allocate(self, graphs, choices):
+        for choice in choices:
+            sizes, self.placed = plan(graphs, choice)
+            self.parts = _allocate(sizes)
+            if self.parts:
+                return
+        raise MemoryError(
+            "not enough memory for a picture: %d bytes are needed, tti.memory() tells more"
+            % sum(plan(graphs)[0])
+        )
 
     def size(self):
         """Bytes in all parts together."""

@@ -13,11 +13,15 @@ _SPARE = 24576  # modules, views of tensors, the small objects of a run
 _NAMES = {"text": "text encoder", "dit": "DiT", "decoder": "decoder"}
 
 
+def graphs():
+    """{graph: [(name, bytes), ...]} of a picture."""
+    return pipeline.buffers(TextEncoder(None, 0), DiT(None, 0), Decoder(None, pipeline.STRIPE))
+
+
 def plan():
     """Return (bytes of the arena, [(name of a graph, bytes that it uses)]) of the plan with the
     fewest parts."""
-    graphs = pipeline.buffers(TextEncoder(None, 0), DiT(None, 0), Decoder(None, pipeline.STRIPE))
-    sizes, placed = arena.plan(graphs)
+    sizes, placed = arena.plan(graphs())
     used = [
         (_NAMES[name], sum([size for _, _, _, size in placed[name] + placed["shared"]]))
         for name in ("text", "dit", "decoder")
@@ -44,6 +48,14 @@ def free():
     return total, low
 
 
+def aside():
+    """Whether a picture drawn now would take the memory set aside at boot."""
+    lent = arena.borrow(graphs())
+    if lent:
+        lent[0].end()
+    return bool(lent)
+
+
 def model(path, largest):
     """Return (how the model at `path` is used, bytes of memory that it takes)."""
     with open_model(path) as file:
@@ -63,19 +75,20 @@ def report(path, loaded):
     path: of the model, None if there is none; loaded: the Pipeline, None if nothing is loaded."""
     need, used = plan()
     total, largest = free()
+    size, place = need, ""
     if loaded is not None:
-        need, size = 0, loaded.arena.size()
+        need, size, place = 0, loaded.arena.size(), ", " + loaded.arena.where
         taken, told = 0, "loaded, " + loaded.weights.where
     else:
-        size = need
+        if aside():
+            need, place = 0, ", set aside at boot"
         taken, told = 0, "none found"
         if path is not None:
             where, taken = model(path, largest)
             told = "{:,} bytes, {} ({})".format(taken, where, path)
-    graphs = ", ".join(["{} {:,}".format(*graph) for graph in used])
     lines = [
-        "arena    {:,} bytes{}".format(size, ", allocated" if loaded else ""),
-        "         in turn: " + graphs,
+        "arena    {:,} bytes{}".format(size, place),
+        "         in turn: " + ", ".join(["{} {:,}".format(*graph) for graph in used]),
         "picture  {:,} bytes".format(pipeline.PICTURE_BYTES),
         "model    " + told,
     ]

@@ -1,4 +1,4 @@
-// Function objects of `_tti`, each defined beside its op in ops_*.c, model.c and cores.c.
+// Function objects of `_tti`, each defined beside its op in ops_*.c, model.c, cores.c, reserved.c.
 #ifndef TTI_BINDING_OPS_H
 #define TTI_BINDING_OPS_H
 
@@ -43,5 +43,6 @@ TTI_DECLARE_OP(model_check_head);
 TTI_DECLARE_OP(model_verify);
 TTI_DECLARE_OP(model_find);
 TTI_DECLARE_OP(cores);
+TTI_DECLARE_OP(reserved);
 
 #endif

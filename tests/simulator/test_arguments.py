@@ -117,7 +117,7 @@ ARGUMENTS = {
 
 NO_OPS = {
     "build", "cores", "crc32", "install", "model_check", "model_check_head", "model_find",
-    "model_head_bytes", "model_verify", "portable",
+    "model_head_bytes", "model_verify", "portable", "reserved",
 }  # fmt: skip
 
 
