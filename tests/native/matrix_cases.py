@@ -8,7 +8,8 @@ CHANNELS = (1, 2, 3, 4, 5, 8, 13)
 DEPTHS = (1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 96, 191, 192, 193, 385, 577)
 
 
-def _product(m: Maker, add: bool, t: int, o: int, k: int, kinds: tuple[str, str]) -> Case:
+def product(m: Maker, add: bool, t: int, o: int, k: int, kinds: tuple[str, str]) -> Case:
+    """A matrix product of t rows with o rows of k terms, or one that is added."""
     x, w = m.s8(m.codes(kinds[0], t, k)), m.s8(m.codes(kinds[1], o, k))
     bias = m.pick([None, m.f32(m.normal(o))])
     operands = (x, m.f32(m.scales(t)), w, m.f32(m.scales(o)), bias, t, o, k)
@@ -22,9 +23,9 @@ def products(m: Maker) -> Cases:
         for o in CHANNELS:
             for k in m.rng.permutation(DEPTHS)[:4]:
                 for add in (False, True):
-                    yield _product(m, add, t, o, int(k), (m.pick(CODES), m.pick(CODES)))
+                    yield product(m, add, t, o, int(k), (m.pick(CODES), m.pick(CODES)))
     for k in DEPTHS:
-        yield _product(m, False, 2, 5, k, ("random", "random"))
+        yield product(m, False, 2, 5, k, ("random", "random"))
     for t, o, k in (
         (1, 36, 96),
         (33, 20, 96),
@@ -34,11 +35,11 @@ def products(m: Maker) -> Cases:
         (5, 4, 576),
     ):
         for add in (False, True):
-            yield _product(m, add, t, o, k, ("random", "random"))
+            yield product(m, add, t, o, k, ("random", "random"))
     for k in (191, 192, 193, 319, 320, 321):  # where a smaller part of the weights fits
-        yield _product(m, True, 3, 12, k, ("random", "signs"))
+        yield product(m, True, 3, 12, k, ("random", "signs"))
     for kinds in (("high", "high"), ("high", "low"), ("random", "signs")):
-        yield _product(m, False, 3, 5, 65536, kinds)  # the largest accumulators
+        yield product(m, False, 3, 5, 65536, kinds)  # the largest accumulators
 
 
 def attention(m: Maker) -> Cases:
@@ -56,16 +57,20 @@ def attention(m: Maker) -> Cases:
         ):
             head, row0 = int(m.rng.integers(heads)), int(m.rng.integers(tokens))
             rows = int(m.rng.integers(1, tokens - row0 + 1))
-            sizes = (head, row0, rows, tokens, heads, head_dim)
-            dim = heads * head_dim
-            q, k = m.s8(m.codes(m.pick(CODES), tokens, dim)), m.s8(m.codes("random", tokens, dim))
-            sq, sk = m.f32(m.scales(tokens, heads)), m.f32(m.scales(tokens, heads))
-            yield Case("attention_scores", (m.out_f32(rows * tokens), q, sq, k, sk, *sizes))
-            p = m.s8(np.abs(m.codes(m.pick(CODES), rows, tokens)))
-            inv = m.f32(1 / m.uniform(127, 8000, rows))
-            vt, sv = m.s8(m.codes(m.pick(CODES), dim, tokens)), m.f32(m.scales(dim))
-            args = (m.out_f32(tokens * dim), p, inv, vt, sv, *sizes)
-            yield Case("attention_values", args)
+            yield from heads_of(m, (head, row0, rows, tokens, heads, head_dim))
+
+
+def heads_of(m: Maker, sizes: tuple[int, int, int, int, int, int]) -> Cases:
+    """Scores and values of one head: head, row0, rows, tokens, heads, head_dim."""
+    _, _, rows, tokens, heads, head_dim = sizes
+    dim = heads * head_dim
+    q, k = m.s8(m.codes(m.pick(CODES), tokens, dim)), m.s8(m.codes("random", tokens, dim))
+    sq, sk = m.f32(m.scales(tokens, heads)), m.f32(m.scales(tokens, heads))
+    yield Case("attention_scores", (m.out_f32(rows * tokens), q, sq, k, sk, *sizes))
+    p = m.s8(np.abs(m.codes(m.pick(CODES), rows, tokens)))
+    inv = m.f32(1 / m.uniform(127, 8000, rows))
+    vt, sv = m.s8(m.codes(m.pick(CODES), dim, tokens)), m.f32(m.scales(dim))
+    yield Case("attention_values", (m.out_f32(tokens * dim), p, inv, vt, sv, *sizes))
 
 
 def softmax(m: Maker) -> Cases:
@@ -82,13 +87,13 @@ def convolution(m: Maker) -> Cases:
     for _ in range(9):
         for flags in range(8):
             for cin in (1, 3, 4, 16, 17):
-                yield _convolution(m, flags, cin, m.pick([1, 2, 3, 4, 5, 9]))
+                yield window(m, flags, cin, m.pick([1, 2, 3, 4, 5, 9]))
     for flags in range(8):
         for cin, cout in ((16, 3), (32, 3), (48, 32), (64, 4), (64, 41), (71, 5)):
-            yield _convolution(m, flags, cin, cout, 40)
+            yield window(m, flags, cin, cout, 40)
 
 
-def _convolution(m: Maker, flags: int, cin: int, cout: int, pixels: int = 0) -> Case:
+def window(m: Maker, flags: int, cin: int, cout: int, pixels: int = 0) -> Case:
     """A stripe of a convolution, in windows that are just as large as needed or larger.
 
     pixels: how many patches the scratch holds, 0 for a few.

@@ -14,6 +14,7 @@ from typing import Protocol
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import aligned_cases
 import matrix_cases
 import numpy as np
 import vector_cases
@@ -33,6 +34,11 @@ FAMILIES: tuple[Callable[[Maker], Cases], ...] = (
     matrix_cases.attention,
     matrix_cases.softmax,
     matrix_cases.convolution,
+    aligned_cases.products,
+    aligned_cases.attention,
+    aligned_cases.softmax,
+    aligned_cases.vectors,
+    aligned_cases.convolution,
 )
 
 

@@ -126,7 +126,8 @@ def sums(m: Maker) -> Cases:
             yield Case("quantize_latent", (q, x, gain, offset, height, width))
 
 
-def _activations(m: Maker, kind: str, rows: int, cols: int) -> Values:
+def activations(m: Maker, kind: str, rows: int, cols: int) -> Values:
+    """Numbers of one of KINDS."""
     x = m.normal(rows, cols)
     if kind == "zero rows":
         x[m.rng.random(rows) < 0.5] = 0
@@ -154,7 +155,7 @@ def quantisation(m: Maker) -> Cases:
     for rows in (1, 2, 3, 8, 17):
         for cols in (1, 2, 3, 4, 5, 7, 16, 31, 96, 193):
             for kind in m.rng.permutation(KINDS)[:4]:
-                x = _activations(m, kind, rows, cols)
+                x = activations(m, kind, rows, cols)
                 size = rows * cols
                 args = (m.out_s8(size), m.out_f32(rows), m.f32(x), rows, cols)
                 yield Case("quantize_rows", args)
@@ -167,7 +168,7 @@ def layernorm(m: Maker) -> Cases:
         for cols in (4, 8, 12, 36, 96, 192):
             for _ in range(4):
                 kind = m.pick(("normal", "normal", "zero rows", "zeros", "subnormal", "ties"))
-                x = _activations(m, kind, rows, cols) * m.pick([1, 1, 1000]) + m.pick([0, 3])
+                x = activations(m, kind, rows, cols) * m.pick([1, 1, 1000]) + m.pick([0, 3])
                 shift, scale = m.f32(m.normal(cols)), m.f32(m.normal(cols))
                 q, sq, scratch = m.out_s8(rows * cols), m.out_f32(rows), m.out_f32(cols)
                 args = (q, sq, m.f32(x), shift, scale, scratch, rows, cols)
