@@ -35,6 +35,17 @@ g:  mul.s f0, f1, f2        // 38
 1:  add.s f0, f0, f0        // 47: lies across two words
     ret                     // 50
     .size g, . - g
+    .type h, @function
+h:  loop a2, 1f             // 53
+    add a4, a6, a6          // 56: waits for the load of the round before
+    l32i a6, a3, 0          // 59
+1:  beqz a4, 3f             // 62
+2:  addi a4, a4, -1         // 65
+    bnez a4, 2b             // 68
+    nop                     // 71
+3:  nop                     // 74
+    ret                     // 77
+    .size h, . - h
 """
 
 
@@ -63,19 +74,32 @@ def counts(**by_offset: int) -> Counter[int]:
 
 
 def test_functions(program: Program) -> None:
-    f, g = program.routines
+    f, g, _ = program.routines
     assert (f.name, len(f.code), g.name, len(g.code)) == ("f", 13, "g", 5)
     assert str(f.code[3].instruction) == "ee.vmulas.s8.accx q0, q1"
     assert [p.address - BASE for p in f.code][-3:] == [30, 33, 36]
     assert program.routine_at(BASE + 36) is f
     assert program.routine_at(BASE + 38) is g
-    assert program.routine_at(BASE + 53) is program.routine_at(BASE - 1) is None
+    assert program.routine_at(BASE + 80) is program.routine_at(BASE - 1) is None
 
 
 def test_a_loop_costs_its_rounds(f: Routine) -> None:
     """Ten rounds, entered twice: the first load of each waits for nothing."""
     rounds = counts(_3=2, _6=10, _9=10, _12=10)
     assert f.cycles(rounds) == 2 + 10 * (1 + 2 + 2)
+
+
+def test_the_first_round_of_a_loop_waits_less(program: Program) -> None:
+    h = program.routines[2]
+    assert h.cycles(counts(_53=2, _56=10, _59=10)) == 2 + 10 + 10 + (10 - 2)
+
+
+def test_jumps_are_told_apart_where_they_go_to(program: Program) -> None:
+    """Behind the branch at 62 code is also reached from 68, but at 74 it comes from nowhere else."""
+    h = program.routines[2]
+    taken = h.taken(counts(_62=9, _65=40, _68=40, _71=6, _74=9))
+    assert taken[h.at[BASE + 62]] == 3
+    assert taken[h.at[BASE + 68]] == 34
 
 
 def test_jumps_that_were_taken(f: Routine) -> None:
