@@ -95,7 +95,7 @@ def test_the_first_round_of_a_loop_waits_less(program: Program) -> None:
 
 
 def test_jumps_are_told_apart_where_they_go_to(program: Program) -> None:
-    """Behind the branch at 62 code is also reached from 68, but at 74 it comes from nowhere else."""
+    """What is behind 62 is also reached from 68, but 74 from nowhere else."""
     h = program.routines[2]
     taken = h.taken(counts(_62=9, _65=40, _68=40, _71=6, _74=9))
     assert taken[h.at[BASE + 62]] == 3
