@@ -38,14 +38,14 @@ typedef struct {
 
 // Channels o ... o + 3, or fewer, of the pixels of v->shape, the first of which is at `at`.
 static void finish(const conv_t *v, tti_pie_requantize_t *q, size_t at, int cols) {
-    const float *sums = v->work.sums + TTI_PIE_COLS;
+    const float *sums = v->work.sums + TTI_COLUMNS;
     int8_t *out = v->out + at;
     q->res = v->res != NULL ? v->res + at : NULL;
-    if (cols == TTI_PIE_COLS) {
+    if (cols == TTI_COLUMNS) {
         tti_pie_requantize(out, sums, q);
         return;
     }
-    for (int t = 0; t < q->rows; t++, out += q->stride, sums += TTI_PIE_COLS) {
+    for (int t = 0; t < q->rows; t++, out += q->stride, sums += TTI_COLUMNS) {
         for (int i = 0; i < cols; i++) {
             float value = (sums[i] * q->m[i]) + q->b[i];
             if (v->res != NULL) {
@@ -68,8 +68,8 @@ static void multiply(conv_t *v, const int8_t *rows, int lines, int apart, size_t
                               .high = bytes ? 255 : 127,
                               .stride = c->cout,
                               .rows = v->shape.rows};
-    for (int o = 0; o < c->cout; o += TTI_PIE_COLS) {
-        int cols = min(TTI_PIE_COLS, c->cout - o);
+    for (int o = 0; o < c->cout; o += TTI_COLUMNS) {
+        int cols = min(TTI_COLUMNS, c->cout - o);
         for (int i = 0; i < cols; i++) {
             q.m[i] = v->m[o + i];
             q.b[i] = v->b[o + i];

@@ -1,11 +1,14 @@
-// Products of int8 rows with scales, as a chip's own kernels compute them (target.h): what the
-// matrix product and attention share.
+// Products of int8 rows with scales: what the matrix product and attention share (gemm_s8.c,
+// attention.c). The reference takes everything; a chip's own product goes back to it for what it
+// does not take.
 #ifndef TTI_PRODUCT_H
 #define TTI_PRODUCT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "target.h"
 
 // out[t][o] = ((acc * sx) * sw) + bias, or out + gate * that. Strides are in elements.
 typedef struct {
@@ -20,9 +23,41 @@ typedef struct {
     size_t out_stride, x_stride, sx_stride, w_stride, sw_stride;
 } tti_product_t;
 
-// Whether tti_product takes these sizes and addresses; product_m33.c and product_pie.c say which.
-bool tti_can_product(const tti_product_t *p);
-// Any t >= 1, 1 <= k <= 65536; no over-read.
+// product_ref.c: s8 rows at any address, any t, o >= 1, 1 <= k <= 65536; no over-read.
+void tti_product_ref(const tti_product_t *p);
+
+// product_m33.c, product_pie.c: the same.
+#ifdef TTI_FAST
 void tti_product(const tti_product_t *p);
+#endif
+
+// Scales of four columns, and how they finish a sum.
+#define TTI_COLUMNS 4
+
+typedef struct {
+    float sw[TTI_COLUMNS] __attribute__((aligned(16)));
+    float
+        bias[TTI_COLUMNS]; // -0.0 where there is none, which changes no number that it is added to
+    float gate[TTI_COLUMNS];
+} tti_columns_t;
+
+// Those of columns o ... o + cols - 1.
+static inline void tti_take_columns(tti_columns_t *c, const tti_product_t *p, int o, int cols) {
+    for (int i = 0; i < cols; i++) {
+        size_t at = (size_t)(o + i);
+        c->sw[i] = p->sw[at * p->sw_stride];
+        c->bias[i] = p->bias != NULL ? p->bias[at] : -0.0f;
+        c->gate[i] = p->gate != NULL ? p->gate[at] : 0.0f;
+    }
+}
+
+// One row of results.
+static inline void tti_finish_columns(float *out, const float *sums, float sx,
+                                      const tti_columns_t *c, int cols, bool gated) {
+    for (int i = 0; i < cols; i++) {
+        float v = ((sums[i] * sx) * c->sw[i]) + c->bias[i];
+        out[i] = gated ? out[i] + c->gate[i] * v : v;
+    }
+}
 
 #endif

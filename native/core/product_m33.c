@@ -3,7 +3,8 @@
 // A panel of rows of w is widened once and multiplied by all rows of x, two at a time, so weights
 // are read from flash once. A long k is cut into pieces, and `out` holds the sums until the last
 // one. With a gate `out` may not be written before: then the panel has fewer rows, and all of k.
-// s8 rows at any address; o a multiple of four, and with a gate k <= 320. 4.6 KB of stack.
+// s8 rows at any address; o that is no multiple of four, or with a gate k > 320, goes to the
+// reference. 4.6 KB of stack.
 #include "product.h"
 #include "dot_m33.h"
 
@@ -79,11 +80,7 @@ static void piece(const tti_product_t *p, const piece_t *c, uint32_t *panel) {
     multiply(p, c, panel, panel + c->cols * words, sw);
 }
 
-bool tti_can_product(const tti_product_t *p) {
-    return p->o % 4 == 0 && (p->gate == NULL || panel_cols(p->k) >= 4);
-}
-
-void tti_product(const tti_product_t *p) {
+static void panels(const tti_product_t *p) {
     uint32_t panel[PANEL];
     int depth = p->gate != NULL ? p->k : min(p->k, DEPTH), cols = panel_cols(depth);
     for (int o = 0; o < p->o; o += cols) {
@@ -91,6 +88,14 @@ void tti_product(const tti_product_t *p) {
             piece_t c = {o, min(cols, p->o - o), k0, min(depth, p->k - k0)};
             piece(p, &c, panel);
         }
+    }
+}
+
+void tti_product(const tti_product_t *p) {
+    if (p->o % 4 == 0 && (p->gate == NULL || panel_cols(p->k) >= 4)) {
+        panels(p);
+    } else {
+        tti_product_ref(p);
     }
 }
 

@@ -2,7 +2,8 @@
 //
 // Four rows of w are multiplied by up to 64 rows of x (sums_pie.S), then scaled (scale_pie.S).
 // Each row of w is read once for 64 rows of x, from flash too. Rows of x and w begin at multiples
-// of 16 and have a multiple of 16 terms; results at any address. 2.4 KB of stack.
+// of 16 and have a multiple of 16 terms, others go to the reference; results at any address. 2.4
+// KB of stack.
 #include "product.h"
 #include "scale_pie.h"
 
@@ -16,49 +17,33 @@ static inline bool multiple_of_16(const void *p, size_t stride) {
     return (((uintptr_t)p | stride) & 15) == 0;
 }
 
-bool tti_can_product(const tti_product_t *p) {
+static bool takes(const tti_product_t *p) {
     return p->k % 16 == 0 && multiple_of_16(p->x, p->t > 1 ? p->x_stride : 0) &&
            multiple_of_16(p->w, p->o > 1 ? p->w_stride : 0);
-}
-
-// Scales of columns o ... o + cols - 1.
-static void take_columns(tti_pie_scale_t *s, const tti_product_t *p, int o, int cols) {
-    for (int c = 0; c < cols; c++) {
-        size_t at = (size_t)(o + c);
-        s->sw[c] = p->sw[at * p->sw_stride];
-        s->bias[c] = p->bias != NULL ? p->bias[at] : -0.0f;
-        if (p->gate != NULL) {
-            s->gate[c] = p->gate[at];
-        }
-    }
 }
 
 // Fewer than four columns, or results that are not aligned.
 static void scale_each(float *out, const float *sums, const tti_pie_scale_t *s, int cols,
                        const tti_product_t *p) {
     const float *sx = s->sx;
-    for (int t = 0; t < s->rows; t++, sums += TTI_PIE_COLS) {
-        for (int c = 0; c < cols; c++) {
-            float v = ((sums[c] * *sx) * s->sw[c]) + s->bias[c];
-            out[c] = p->gate != NULL ? out[c] + s->gate[c] * v : v;
-        }
+    for (int t = 0; t < s->rows; t++, sums += TTI_COLUMNS, sx += p->sx_stride) {
+        tti_finish_columns(out, sums, *sx, &s->columns, cols, p->gate != NULL);
         out += p->out_stride;
-        sx += p->sx_stride;
     }
 }
 
 static void columns(tti_pie_work_t *work, tti_pie_scale_t *s, const tti_pie_shape_t *shape,
                     const tti_product_t *p, int row, int o) {
-    int cols = min(TTI_PIE_COLS, p->o - o);
+    int cols = min(TTI_COLUMNS, p->o - o);
     const int8_t *x = p->x + (size_t)row * p->x_stride;
     const int8_t *w = p->w + (size_t)o * p->w_stride;
     for (int c = 0; c < cols; c++, w += p->w_stride) {
         tti_pie_sums(work->sums + c, x, w, shape);
     }
-    take_columns(s, p, o, cols);
+    tti_take_columns(&s->columns, p, o, cols);
     float *out = p->out + (size_t)row * p->out_stride + o;
-    const float *sums = work->sums + TTI_PIE_COLS;
-    if (cols < TTI_PIE_COLS || !multiple_of_16(out, p->out_stride * sizeof(float))) {
+    const float *sums = work->sums + TTI_COLUMNS;
+    if (cols < TTI_COLUMNS || !multiple_of_16(out, p->out_stride * sizeof(float))) {
         scale_each(out, sums, s, cols, p);
     } else if (p->gate != NULL) {
         tti_pie_scale_add(out, sums, s);
@@ -67,7 +52,7 @@ static void columns(tti_pie_work_t *work, tti_pie_scale_t *s, const tti_pie_shap
     }
 }
 
-void tti_product(const tti_product_t *p) {
+static void by_columns(const tti_product_t *p) {
     tti_pie_work_t work;
     tti_pie_scale_t scale = {.sx_stride = (int32_t)(p->sx_stride * sizeof(float)),
                              .out_stride = (int32_t)(p->out_stride * sizeof(float)),
@@ -80,9 +65,17 @@ void tti_product(const tti_product_t *p) {
         tti_pie_shape_t shape = {rows, (int)p->x_stride, 1, p->k, 0, work.zeros, work.partial};
         scale.sx = p->sx + (size_t)row * p->sx_stride;
         scale.rows = rows;
-        for (int o = 0; o < p->o; o += TTI_PIE_COLS) {
+        for (int o = 0; o < p->o; o += TTI_COLUMNS) {
             columns(&work, &scale, &shape, p, row, o);
         }
+    }
+}
+
+void tti_product(const tti_product_t *p) {
+    if (takes(p)) {
+        by_columns(p);
+    } else {
+        tti_product_ref(p);
     }
 }
 

@@ -6,8 +6,8 @@
 
 // Four channels of results.
 typedef struct {
-    float m[TTI_PIE_COLS] __attribute__((aligned(16)));
-    float b[TTI_PIE_COLS];
+    float m[TTI_COLUMNS] __attribute__((aligned(16)));
+    float b[TTI_COLUMNS];
     const int8_t *res; // or NULL
     float r;
     int32_t low, high; // what results are clamped to

@@ -2,13 +2,12 @@
 #ifndef TTI_SCALE_PIE_H
 #define TTI_SCALE_PIE_H
 
+#include "product.h"
 #include "sums_pie.h"
 
 // Four columns of results.
 typedef struct {
-    float sw[TTI_PIE_COLS] __attribute__((aligned(16)));
-    float bias[TTI_PIE_COLS]; // -0.0 where there is none: adding it changes nothing
-    float gate[TTI_PIE_COLS];
+    tti_columns_t columns;
     const float *sx;
     int32_t sx_stride, out_stride; // bytes
     int32_t rows;

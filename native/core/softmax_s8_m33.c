@@ -1,5 +1,5 @@
-// Softmax to integer weights on Cortex-M33: contract §7, the bytes of tti_softmax_s8 in
-// attention.c. Any sizes and addresses as there.
+// Softmax to integer weights on Cortex-M33: contract §7, the bytes of softmax_s8.c.
+// Any sizes and addresses as there.
 #include "reference.h"
 #include "scalar.h"
 

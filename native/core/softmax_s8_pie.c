@@ -1,5 +1,5 @@
-// Softmax to integer weights on the ESP32-S3: contract §7, the bytes of tti_softmax_s8 in
-// attention.c. Any sizes and addresses as there; rows that are not aligned, longer than COLS, or
+// Softmax to integer weights on the ESP32-S3: contract §7, the bytes of softmax_s8.c.
+// Any sizes and addresses as there; rows that are not aligned, longer than COLS, or
 // without a multiple of 8 valid columns go to the reference, and so do rows with a NaN, an
 // infinity, or a score so far below the largest that its exponential is bounded.
 //

@@ -5,10 +5,9 @@
 
 #include <stdint.h>
 
-#include "target.h"
+#include "product.h"
 
 #define TTI_PIE_ROWS 64 // rows of x at a time, at most
-#define TTI_PIE_COLS 4  // rows of w whose results are finished together
 
 // Rows of x that one row of w is multiplied by. The terms of a row of x lie in `runs` pieces of
 // `run` bytes, and a piece begins `step` bytes behind the end of the one before it.
@@ -25,7 +24,7 @@ typedef struct {
 // What tti_pie_sums needs and leaves: sums of four rows of w side by side. The first four are
 // written and mean nothing.
 typedef struct {
-    float sums[(TTI_PIE_ROWS + 1) * TTI_PIE_COLS] __attribute__((aligned(16)));
+    float sums[(TTI_PIE_ROWS + 1) * TTI_COLUMNS] __attribute__((aligned(16)));
     int64_t zeros[TTI_PIE_ROWS];
     int64_t partial[TTI_PIE_ROWS];
 } tti_pie_work_t;

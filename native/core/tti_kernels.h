@@ -45,7 +45,7 @@ void tti_gelu(float *out, const float *x, const float *table, size_t n);
 void tti_quantize_rows(int8_t *q, float *scale, const float *x, int rows, int cols);
 void tti_quantize_cols_t(int8_t *q, float *scale, const float *x, int rows, int cols);
 
-// §5 gemm_s8_ref.c: x s8[t][k], sx f32[t], w s8[o][k], sw f32[o], bias f32[o] or NULL;
+// §5 gemm_s8.c: x s8[t][k], sx f32[t], w s8[o][k], sw f32[o], bias f32[o] or NULL;
 // out f32[t][o]. The second adds to res f32[t][o] after multiplying by gate f32[o].
 void tti_gemm_s8(float *out, const int8_t *x, const float *sx, const int8_t *w, const float *sw,
                  const float *bias, int t, int o, int k);
@@ -57,7 +57,7 @@ void tti_gemm_s8_add(float *res, const float *gate, const int8_t *x, const float
 void tti_layernorm_modulate_s8(int8_t *q, float *sq, const float *x, const float *shift,
                                const float *scale, float *scratch, int rows, int cols);
 
-// §7 attention.c
+// §7 attention.c, softmax_s8.c
 typedef struct {
     int head;     // number of the head, 0 <= head < heads
     int row0;     // first query row, row0 + rows <= tokens

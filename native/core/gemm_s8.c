@@ -1,0 +1,35 @@
+// Matrix product of int8 rows: contract §5. Any sizes and addresses, no over-read.
+#include "product.h"
+#include "reference.h"
+
+#define GEMM(out, gate)                                                                           \
+    {out, x, sx, w, sw, bias, gate, t, o, k, (size_t)o, (size_t)k, 1, (size_t)k, 1}
+
+void TTI_REF(gemm_s8)(float *out, const int8_t *x, const float *sx, const int8_t *w,
+                      const float *sw, const float *bias, int t, int o, int k) {
+    tti_product_t p = GEMM(out, NULL);
+    tti_product_ref(&p);
+}
+
+void TTI_REF(gemm_s8_add)(float *res, const float *gate, const int8_t *x, const float *sx,
+                          const int8_t *w, const float *sw, const float *bias, int t, int o,
+                          int k) {
+    tti_product_t p = GEMM(res, gate);
+    tti_product_ref(&p);
+}
+
+#ifdef TTI_FAST
+
+void tti_gemm_s8(float *out, const int8_t *x, const float *sx, const int8_t *w, const float *sw,
+                 const float *bias, int t, int o, int k) {
+    tti_product_t p = GEMM(out, NULL);
+    tti_product(&p);
+}
+
+void tti_gemm_s8_add(float *res, const float *gate, const int8_t *x, const float *sx,
+                     const int8_t *w, const float *sw, const float *bias, int t, int o, int k) {
+    tti_product_t p = GEMM(res, gate);
+    tti_product(&p);
+}
+
+#endif
