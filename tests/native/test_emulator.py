@@ -132,7 +132,7 @@ def test_files_that_cannot_be_run(elf: Path, native_build: Path, tmp_path: Path)
     with pytest.raises(TtiError, match="not an ELF file"):
         read_image(text)
     with pytest.raises(TtiError, match="not for Arm"):
-        read_image(native_build / "libtti.so")
+        CortexM33(read_image(native_build / "libtti.so"))
     stripped = tmp_path / "stripped.elf"
     subprocess.run(["arm-none-eabi-strip", str(elf), "-o", str(stripped)], check=True)
     with pytest.raises(TtiError, match="no symbols"):

@@ -1,7 +1,17 @@
-"""Cortex-M33 on this PC: functions out of any ELF file, called one by one and counted."""
+"""Processors on this PC: functions out of an ELF file, called one by one and counted."""
 
 from ttikit.emulator.arguments import c_arguments
+from ttikit.emulator.cortex_m33 import CortexM33
+from ttikit.emulator.cpu import EmulatedCpu, EmulatorError
 from ttikit.emulator.image import Image, read_image
-from ttikit.emulator.machine import CortexM33, EmulatorError
+from ttikit.emulator.xtensa_lx7 import XtensaLX7
 
-__all__ = ["CortexM33", "EmulatorError", "Image", "c_arguments", "read_image"]
+__all__ = [
+    "CortexM33",
+    "EmulatedCpu",
+    "EmulatorError",
+    "Image",
+    "XtensaLX7",
+    "c_arguments",
+    "read_image",
+]

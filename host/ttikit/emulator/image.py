@@ -1,4 +1,4 @@
-"""What an ELF file for Arm puts into memory, and where its functions are."""
+"""What an ELF file puts into memory, and where its functions are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from pathlib import Path
 
 from ttikit.errors import TtiError
 
+MACHINES = {"EM_ARM": "Arm", "EM_XTENSA": "Xtensa"}
+
 
 @dataclass(frozen=True)
 class Image:
     """Contents of an ELF file: blocks of memory and the addresses of its symbols."""
 
     path: Path
+    machine: str  # "Arm", "Xtensa", or the name that ELF has for another
     blocks: list[tuple[int, bytes]]
     symbols: dict[str, int]
 
@@ -29,13 +32,13 @@ class Image:
 
 
 def read_image(path: Path) -> Image:
-    """Read an ELF file for 32-bit Arm.
+    """Read an ELF file.
 
     A block that runs elsewhere than it is stored (initialised data, code that is copied to RAM at
     start) is put where it runs.
 
     Raises:
-        TtiError: the file is missing, or is not such an ELF file with symbols.
+        TtiError: the file is missing, or is not an ELF file with symbols.
     """
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
@@ -43,8 +46,7 @@ def read_image(path: Path) -> Image:
     try:
         with path.open("rb") as file:
             elf = ELFFile(file)
-            if elf["e_machine"] != "EM_ARM":
-                raise TtiError(f"{path} is not for Arm but for {elf['e_machine']}")
+            machine = MACHINES.get(elf["e_machine"], str(elf["e_machine"]))
             table = elf.get_section_by_name(".symtab")
             if table is None:
                 raise TtiError(f"{path} has no symbols; use the file before it was stripped")
@@ -62,4 +64,4 @@ def read_image(path: Path) -> Image:
         raise TtiError(f"{path} cannot be read: {error.strerror}") from None
     except ELFError as error:
         raise TtiError(f"{path} is not an ELF file: {error}") from None
-    return Image(path, blocks, symbols)
+    return Image(path, machine, blocks, symbols)
