@@ -82,14 +82,14 @@ class Arena:
             self.lent, self.parts, self.placed = lent
             self.where = "set aside at boot"
         else:
-            self._allocate(graphs, CHOICES if limits is None else (limits,))
+            self._take(graphs, CHOICES if limits is None else (limits,))
         self.views = {}
         for graph in self.placed:
             views = self.views[graph] = Buffers()
             for name, part, offset, size in self.placed[graph]:
                 setattr(views, name, memoryview(self.parts[part])[offset : offset + size])
 
-    def _allocate(self, graphs, choices):
+    def _take(self, graphs, choices):
         for choice in choices:
             sizes, self.placed = plan(graphs, choice)
             self.parts = _allocate(sizes)
