@@ -22,6 +22,7 @@ check-origin: check-idf check-tree
 
 .PHONY: build-esp32-s3
 build-esp32-s3: check-origin $(MPY_CROSS)
+	@rm -f $(ESP32_S3_DIR)/tti-*.bin
 	@test -f $(ESP32_S3_DIR)/firmware.bin || echo 'Building MicroPython for the ESP32-S3 ...'
 	$(call quietly,$(BUILD)/firmware-esp32_s3_n16r8.log,{ \
 		export MICROPY_GIT_TAG=v$$(board_configs/mpy_version $(MPY_DIR)) MICROPY_MPYCROSS=$(MPY_CROSS) \
@@ -32,7 +33,6 @@ build-esp32-s3: check-origin $(MPY_CROSS)
 # The images are there only if everything fits.
 .PHONY: firmware-ESP32_S3_N16R8
 firmware-ESP32_S3_N16R8: build-esp32-s3
-	@rm -f $(ESP32_S3_DIR)/tti-*.bin
 	@python3 $(ESP32_S3)/images.py $(ESP32_S3_DIR) "$$MODEL"
 
 # The build has printed them.

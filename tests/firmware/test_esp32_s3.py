@@ -1,6 +1,5 @@
 """The ESP32-S3's firmware as far as it can be built without Espressif's tools."""
 
-import importlib.util
 import json
 import re
 import shlex
@@ -16,23 +15,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 import esp32_build
 
 ROMFS = 0x300000
-
-
-@pytest.fixture(scope="module")
-def tree(mpy_dir, tmp_path_factory):
-    """A checkout of MicroPython."""
-    return esp32_build.checkout(mpy_dir, tmp_path_factory.mktemp("checkout"))
-
-
-@pytest.fixture(scope="module")
-def built(repo, tree, tmp_path_factory):
-    """The folder of a build."""
-    folder = tmp_path_factory.mktemp("esp32")
-    done = esp32_build.build(repo, tree, folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"factory +1,7\d\d,\d\d\d +3,080,192 +0x10000\n", done.stdout)
-    assert re.search(r"romfs +3,3\d\d,\d\d\d +5,242,880 +0x300000\n", done.stdout)
-    return folder / "firmware-esp32_s3_n16r8"
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +39,25 @@ def test_image_with_the_model(repo, built):
 
 
 @pytest.mark.parametrize(
-    ("more", "env", "sentence"),
+    ("name", "size", "sentence"),
     [
-        ((), {"APP_BYTES": "3100000"}, "overflows allocated space"),
-        (("MODEL=large.tti",), {}, "for it: choose a smaller MODEL"),
-        (("MODEL=none.tti",), {}, "none.tti cannot be read: No such file or directory"),
+        ("model.tti", 0x500000, "5,242,880 for it: choose a smaller MODEL"),
+        ("firmware.bin", 0x300001, "MicroPython takes 3,080,193 bytes; the partition factory has"),
+        ("model.tti", None, "model.tti cannot be read: No such file or directory"),
     ],
 )
-def test_what_does_not_fit_leaves_no_image(repo, tree, tmp_path, more, env, sentence):
-    (tmp_path / "large.tti").write_bytes(bytes(0x500000))
-    more = [word.replace("=", f"={tmp_path}/") for word in more]
-    done = esp32_build.build(repo, tree, tmp_path / "build", *more, **env)
-    assert done.returncode == 2 and sentence in done.stderr + done.stdout
-    assert not list((tmp_path / "build" / "firmware-esp32_s3_n16r8").glob("tti-*.bin"))
+def test_what_does_not_fit_gives_no_image(repo, tmp_path, name, size, sentence):
+    for file in ("model.tti", "firmware.bin"):
+        (tmp_path / file).write_bytes(bytes(0x20000))
+    if size is None:
+        (tmp_path / name).unlink()
+    else:
+        (tmp_path / name).write_bytes(bytes(size))
+    script = repo / "board_configs" / "esp32_s3_n16r8" / "images.py"
+    command = [sys.executable, script, tmp_path, tmp_path / "model.tti"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and sentence in done.stderr
+    assert not list(tmp_path.glob("tti-*.bin"))
 
 
 def ours(repo, commands):
@@ -108,11 +96,15 @@ def test_editor_takes_the_place_of_the_ports(repo, built):
     assert len(names) == 6 and names <= wrapped and "memp_malloc" in wrapped
 
 
-def test_stock_editor_on_demand(repo, tree, tmp_path):
+def test_stock_editor_and_a_build_that_fails(repo, tree, tmp_path):
     done = esp32_build.build(repo, tree, tmp_path, TTI_READLINE="0")
     assert done.returncode == 0, done.stderr
     (link,) = tmp_path.glob("*/CMakeFiles/*.elf.dir/link.txt")
     assert "wrap=readline" not in link.read_text()
+    assert len(list(tmp_path.glob("*/tti-*.bin"))) == 3
+    done = esp32_build.build(repo, tree, tmp_path, TTI_READLINE="0", APP_BYTES="3100000")
+    assert done.returncode == 2 and "overflows allocated space" in done.stdout
+    assert link.exists() and not list(tmp_path.glob("*/tti-*.bin"))
 
 
 def stand_ins(repo):
@@ -161,9 +153,6 @@ def test_hot_code_goes_where_espressifs_linker_script_puts_iram(repo, commands):
     assert re.search(r'\.section +\.iram1\.tti, *"ax"', preprocessed)
     target = (repo / "native" / "core" / "target.h").read_text()
     assert "section(TTI_STRING(TTI_HOT_SECTION))" in target
-
-
-# The messages.
 
 
 def fails(repo, *arguments, **env):
@@ -241,168 +230,3 @@ def test_tools_that_are_not_exported(repo, tree, tmp_path):
 def test_submodules_that_are_missing(repo, mpy_dir, tmp_path):
     said = fails(repo, f"MPY_DIR={mpy_dir}", f"BUILD={tmp_path}", **esp32_build.exported())
     assert "berkeley-db-1.xx/README is missing: run `make -C" in said and "submodules" in said
-
-
-# The configuration.
-
-
-def load(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def board(repo):
-    return repo / "board_configs" / "esp32_s3_n16r8"
-
-
-@pytest.fixture(scope="module")
-def parts(board):
-    return load(board / "layout.py").partitions()
-
-
-def test_partitions_as_espressifs_own_tool_reads_them(board, parts):
-    from esp_idf_defs.partitions import PartitionTable
-
-    table = PartitionTable.from_csv((board / "partitions.csv").read_text())
-    table.verify()
-    table.verify_size_fits(16 * 1024 * 1024)
-    assert PartitionTable.from_binary(table.to_binary()) == table
-    assert {part.name: (part.offset, part.size) for part in table} == {
-        name: part[1:] for name, part in parts.items()
-    }
-    assert not any(part.encrypted for part in table)
-
-
-def test_partitions_fill_the_flash_without_overlap(parts):
-    end = 0x9000  # behind bootloader and table
-    for part in sorted(parts.values(), key=lambda part: part.offset):
-        assert part.offset == end
-        end += part.size
-    assert end == 16 * 1024 * 1024
-
-
-def test_mapped_partitions_begin_at_pages_of_the_mmu(parts):
-    for name in ("factory", "romfs"):
-        assert parts[name].offset % 0x10000 == parts[name].size % 0x10000 == 0
-    # The S3 maps flash and PSRAM into the same 32 MB.
-    mapped = parts["factory"].size + parts["romfs"].size + 8 * 1024 * 1024
-    assert mapped <= 32 * 1024 * 1024
-
-
-def test_partitions_hold_what_they_are_for(repo, parts):
-    """The port's own firmware for an S3 takes 1.7 MB; ours adds kernels and frozen modules."""
-    model = (repo / "models" / "faces.tti").stat().st_size
-    assert parts["romfs"].size >= model * 3 // 2
-    assert parts["factory"].size >= 2 * 1024 * 1024 + 512 * 1024
-    assert parts["vfs"].size >= 1024 * 1024
-
-
-def test_names_are_those_that_micropython_looks_for(mpy_dir, board, parts):
-    port = mpy_dir / "ports" / "esp32"
-    assert '"romfs"' in (port / "esp32_partition.c").read_text() and "romfs" in parts
-    assert 'label="vfs"' in (port / "modules" / "flashbdev.py").read_text() and "vfs" in parts
-    config = (board / "mpconfigboard.h").read_text()
-    startup = re.search(r"^#define MICROPY_BOARD_STARTUP (\w+)$", config, re.MULTILINE)[1]
-    assert f"void {startup}(void) {{" in (board / "startup.c").read_text()
-    assert "MICROPY_BOARD_STARTUP();" in (port / "main.c").read_text()
-    names = set(re.findall(r"^#define (MICROPY_\w+)", config, re.MULTILINE))
-    sources = [*port.glob("*.[ch]"), *(mpy_dir / "py").glob("*.h"), *port.glob("boards/*/*.h")]
-    known = "".join(path.read_text() for path in sources)
-    assert len(names) >= 7
-    assert [name for name in names if not re.search(rf"\b{name}\b", known)] == []
-
-
-def test_cmake_variables_are_those_of_the_port(mpy_dir, board):
-    port = mpy_dir / "ports" / "esp32"
-    read = (port / "CMakeLists.txt").read_text() + (port / "esp32_common.cmake").read_text()
-    text = (board / "mpconfigboard.cmake").read_text()
-    names = set(re.findall(r"(?:set|list)\((?:APPEND )?([A-Z]\w+)", text))
-    assert {"IDF_TARGET", "SDKCONFIG_DEFAULTS", "MICROPY_SOURCE_BOARD"} < names
-    for name in names:
-        assert (
-            name.startswith("TTI_")
-            or name == "IDF_TARGET"
-            or f"${{{name}}}" in read
-            or (f"NOT {name})" in read)
-        ), name
-
-
-def options(path):
-    lines = path.read_text().splitlines()
-    settings = [line for line in lines if line and not line.startswith("#")]
-    matches = [re.fullmatch(r"CONFIG_([A-Z0-9_]+)=(.*)", line) for line in settings]
-    assert all(matches), settings
-    names = [match[1] for match in matches]
-    assert len(set(names)) == len(names)
-    return {match[1]: match[2] for match in matches}
-
-
-def known_options():
-    """({option: kind}, {choice: its members}) of idf_options.txt."""
-    kinds, choices, choice = {}, {}, None
-    for line in Path(__file__).with_name("idf_options.txt").read_text().splitlines():
-        words = line.split()
-        if line.startswith("#"):
-            continue
-        if len(words) == 3:
-            kind, name, file = words
-            assert file.startswith("components/")
-            choice = name if kind == "choice" else None
-            if choice:
-                choices[choice] = []
-            else:
-                kinds[name] = kind
-        else:
-            (name,) = words
-            choices[choice].append(name)
-            kinds[name] = "bool"
-    return kinds, choices
-
-
-def test_options_are_spelled_as_idf_spells_them(board):
-    kinds, choices = known_options()
-    found = options(board / "sdkconfig.board")
-    assert set(found) == set(kinds) - {"PARTITION_TABLE_CUSTOM_FILENAME"}
-    forms = {"bool": "[yn]", "int": "[0-9]+"}
-    for name, value in found.items():
-        assert re.fullmatch(forms[kinds[name]], value), name
-    for choice, members in choices.items():
-        assert [found[name] for name in members].count("y") == 1, choice
-
-
-def test_last_word_on_each_option_is_the_boards(built, board):
-    """In the file that ESP-IDF gets; lines of the port come first."""
-    text = (built / "sdkconfig.combined").read_text()
-    last = dict(re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE))
-    ours = options(board / "sdkconfig.board")
-    assert {name: last[name] for name in ours} == ours
-    assert last["PARTITION_TABLE_CUSTOM_FILENAME"] == f'"{board / "partitions.csv"}"'
-    for member in ("ESPTOOLPY_FLASHSIZE_8MB", "ESP_DEFAULT_CPU_FREQ_MHZ_80", "SPIRAM_SPEED_40M"):
-        assert last.get(member, "n") in ("", "n")
-    assert last["BT_NIMBLE_PINNED_TO_CORE"] == "1"  # MicroPython's core, not the worker's
-    assert last["ESP_TASK_WDT_CHECK_IDLE_TASK_CPU0"] == "n"  # ops keep core 0 busy
-
-
-def test_frozen_modules_are_the_ports_and_tti(repo, mpy_dir, board, tmp_path):
-    sys.path.insert(0, str(mpy_dir / "tools"))
-    manifestfile = pytest.importorskip("manifestfile")
-    port = mpy_dir / "ports" / "esp32"
-    manifest = (port / "boards" / "manifest.py").read_text()
-    for name in re.findall(r'require\("([\w.-]+)"\)', manifest):
-        package = tmp_path / "micropython" / name / "manifest.py"
-        package.parent.mkdir(parents=True)
-        package.write_text("metadata()\n")
-    places = {
-        "MPY_DIR": str(mpy_dir),
-        "PORT_DIR": str(port),
-        "BOARD_DIR": str(board),
-        "MPY_LIB_DIR": str(tmp_path),
-    }
-    frozen = manifestfile.ManifestFile(manifestfile.MODE_FREEZE, places)
-    frozen.execute(str(board / "manifest.py"))
-    names = [file.target_path for file in frozen.files()]
-    assert len(set(names)) == len(names)
-    assert {"_boot.py", "flashbdev.py", "asyncio/core.py", "tti/pipeline.py"} <= set(names)
