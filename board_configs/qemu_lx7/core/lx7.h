@@ -43,28 +43,6 @@
 
 void lx7_forget_pages(void); // after a change of the page table
 
-#else
-
-// Instructions that llvm-mc has no names for.
-.macro lx7_word w.byte(\w) & 0xFF, (\w) >> 8 & 0xFF,
-    (\w) >> 16 .endm
-                .macro lx7_host_call // QEMU does what a2...a5 ask for
-            lx7_word 0x005100 .endm.macro lx7_set_page_table a lx7_word(0x135300 | (\a) << 4)
-                .endm.macro lx7_write_tlbs entry,
-    place // both TLBs; numbers of address registers
-    lx7_word(0x506000 | (\place) << 8 | (\entry) << 4)
-        lx7_word(0x50E000 | (\place) << 8 | (\entry) << 4)
-            .endm
-            .macro lx7_forget_in_tlbs place lx7_word(0x504000 | (\place) << 8)
-                lx7_word(0x50C000 | (\place) << 8)
-            .endm
-
-            // Puts the windows of all frames but the current one on the stack. Needs windows
-            // enabled and interrupts masked. Who owns a register up to a15 has to leave when it is
-            // used; the window turns on until it has been around the 32 registers (an LX7 has 64).
-            .macro lx7_spill mov a15,
-    a15 rotw 3 mov a15, a15 rotw 1 mov a15, a15 rotw - 4 .endm
-
 #endif
 
 #endif

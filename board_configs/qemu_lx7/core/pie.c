@@ -7,7 +7,7 @@
 
 // The linker script of a program that wants counts gives room for a word per byte of code.
 extern uint32_t pie_counts[] __attribute__((weak));
-extern const uint8_t _stext[];
+extern const uint8_t _stext[], _etext[];
 
 // So many instructions are run before interrupts get their turn again.
 #define RUN_LENGTH (256)
@@ -78,8 +78,9 @@ bool pie_run(trap_frame_t *frame) {
     for (int left = RUN_LENGTH; left > 0 && now->run != NULL; left--) {
         now->run(frame, now->operands);
         pie_executed++;
-        if (pie_counts != NULL) {
-            pie_counts[frame->pc - (uint32_t)_stext]++;
+        uint32_t at = frame->pc - (uint32_t)_stext;
+        if (pie_counts != NULL && at < (uint32_t)(_etext - _stext)) {
+            pie_counts[at]++;
         }
         frame->pc += now->size;
         if (frame->pc == frame->lend && frame->lcount != 0) {

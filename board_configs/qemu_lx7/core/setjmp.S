@@ -7,8 +7,6 @@
 // (alloca) in between.
 //
 // jmp_buf: 0 the caller's a0...a7, 32 the words below its stack pointer, 48 where to return.
-#include "lx7.h"
-
     .macro  copy4 to, to_offset, from, from_offset
     l32i    a8, \from, \from_offset
     l32i    a9, \from, \from_offset + 4

@@ -1,6 +1,6 @@
 // From reset to main(): maps the RAM to LX7_RAM and nothing anywhere else, copies initial data,
 // clears the rest, opens the register windows.
-#include "lx7.h"
+#include "lx7.inc"
 
     .section .reset, "ax"
     .global reset

@@ -1,6 +1,6 @@
 // Saves the interrupted code's registers, has C decide, restores them. Exceptions are handled by
 // C in the ABI without windows; an interrupt ends up in the windowed cpu_interrupt().
-#include "lx7.h"
+#include "lx7.inc"
 
     .text
     .global trap

@@ -1,6 +1,6 @@
 // Vectors, in the order and at the distances that the core has: register windows that overflow
 // and underflow, exceptions, exceptions inside of those.
-#include "lx7.h"
+#include "lx7.inc"
 
     .section .vectors, "ax"
     .global vectors
