@@ -64,9 +64,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
     return Program(link(tmp_path_factory.mktemp("elf"), SOURCE))
 
 
+def routine(program: Program, name: str) -> Routine:
+    found = program.routine_at(program.names[name])
+    assert found
+    return found
+
+
 @pytest.fixture
 def f(program: Program) -> Routine:
-    return program.routines[0]
+    return routine(program, "f")
 
 
 def counts(**by_offset: int) -> Counter[int]:
@@ -74,7 +80,8 @@ def counts(**by_offset: int) -> Counter[int]:
 
 
 def test_functions(program: Program) -> None:
-    f, g, _ = program.routines
+    assert list(program.names) == ["f", "g", "h"]
+    f, g = routine(program, "f"), routine(program, "g")
     assert (f.name, len(f.code), g.name, len(g.code)) == ("f", 13, "g", 5)
     assert str(f.code[3].instruction) == "ee.vmulas.s8.accx q0, q1"
     assert [p.address - BASE for p in f.code][-3:] == [30, 33, 36]
@@ -90,13 +97,13 @@ def test_a_loop_costs_its_rounds(f: Routine) -> None:
 
 
 def test_the_first_round_of_a_loop_waits_less(program: Program) -> None:
-    h = program.routines[2]
+    h = routine(program, "h")
     assert h.cycles(counts(_53=2, _56=10, _59=10)) == 2 + 10 + 10 + (10 - 2)
 
 
 def test_jumps_are_told_apart_where_they_go_to(program: Program) -> None:
     """What is behind 62 is also reached from 68, but 74 from nowhere else."""
-    h = program.routines[2]
+    h = routine(program, "h")
     taken = h.taken(counts(_62=9, _65=40, _68=40, _71=6, _74=9))
     assert taken[h.at[BASE + 62]] == 3
     assert taken[h.at[BASE + 68]] == 34
@@ -113,7 +120,7 @@ def test_jumps_that_were_taken(f: Routine) -> None:
 
 
 def test_waits_end_at_a_jump(program: Program) -> None:
-    g = program.routines[1]
+    g = routine(program, "g")
     jumped = counts(_38=1, _41=1, _47=1, _50=1)
     assert g.cycles(jumped) == 1 + (1 + 3) + 1 + (1 + 2)
     fell = counts(_44=1, _47=1, _50=1)  # as never happens

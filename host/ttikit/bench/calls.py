@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,16 @@ FROM_MODEL = {
 # (native/parallel/split.c): those that take rows in pairs, and others.
 _ROWS = {"gemm_s8": 6, "gemm_s8_add": 7, "attention_scores": 7, "attention_values": 7}
 _SINGLE_ROWS = {"softmax_s8": 3, "quantize_rows": 3, "layernorm_modulate_s8": 6, "gelu": 3}
+# Multiplications by the integers among the arguments.
+_MACS: dict[str, Callable[..., int]] = {
+    "gemm_s8": lambda t, o, k: t * o * k,
+    "gemm_s8_add": lambda t, o, k: t * o * k,
+    "attention_scores": lambda _head, _row0, rows, tokens, _heads, dim: rows * tokens * dim,
+    "attention_values": lambda _head, _row0, rows, tokens, _heads, dim: rows * tokens * dim,
+    "conv3x3_s8": lambda _height, width, cin, cout, _flags, y0, y1, *_: (
+        (y1 - y0) * width * 9 * cin * cout
+    ),
+}
 _NO_KERNELS = ("build", "cores", "crc32", "install", "model_", "portable")
 
 
@@ -52,16 +62,38 @@ class Calls:
         """The integers among the arguments."""
         return [a for a in self.args if isinstance(a, int)]
 
+    @property
+    def macs(self) -> int:
+        """Multiplications of int8 in one of the calls."""
+        if self.op not in _MACS:
+            return 0
+        return _MACS[self.op](*self.sizes)
 
-class _Recording:
-    """Collects calls by phase, op and sizes."""
 
-    def __init__(self) -> None:
-        self.phase = "text"
-        self.calls: dict[tuple[Any, ...], Calls] = {}
+@dataclass(frozen=True)
+class Read:
+    """What one call finds in the model file: addresses and lengths, in the order of arguments."""
+
+    phase: str
+    op: str
+    parts: tuple[tuple[int, int], ...]
+
+
+@dataclass
+class Recording:
+    """The calls of a picture by phase, op and sizes, and what each of them reads of the model."""
+
+    calls: dict[tuple[Any, ...], Calls] = field(default_factory=dict)
+    reads: list[Read] = field(default_factory=list)
+    phase: str = "text"
 
     def note(self, op: str, args: tuple[Any, ...]) -> None:
+        """Add a call."""
         self.phase = PHASES.get(op, self.phase)
+        from_model = [args[i] for i in sorted(FROM_MODEL.get(op, ()))]
+        parts = [np.frombuffer(part, np.uint8) for part in from_model if part is not None]
+        places = tuple((part.ctypes.data, part.size) for part in parts)
+        self.reads.append(Read(self.phase, op, places))
         key = (self.phase, op, *(a if isinstance(a, int) else a is None for a in args))
         if key not in self.calls:
             views = [
@@ -101,17 +133,17 @@ def first_part(calls: Calls) -> Calls | None:
     return replace(calls, args=args)
 
 
-def record(model: Path, steps: int) -> list[Calls]:
+def record(model: Path, steps: int) -> Recording:
     """Draw one picture on numpy; returns its calls in the order in which each came first."""
     drawing = Simulator(model)
-    recording = _Recording()
+    recording = Recording()
     with _watched(recording):
         drawing.draw(PROMPT, SEED, steps)
-    return list(recording.calls.values())
+    return recording
 
 
 @contextmanager
-def _watched(recording: _Recording) -> Iterator[None]:
+def _watched(recording: Recording) -> Iterator[None]:
     """Let the graphs call the ops through `recording`."""
     names = [name for name in simulator.__all__ if not name.startswith(_NO_KERNELS)]
     plain = {name: getattr(simulator, name) for name in names}

@@ -8,13 +8,15 @@ from typing import Annotated
 
 import typer
 
+from ttikit.options import AsJson
+
 
 def bench(
     firmware: Annotated[Path, typer.Option(help="MicroPython built by `make firmware`.")],
     model: Annotated[Path, typer.Option(help="The .tti file to draw with.")],
     rounds: Annotated[int, typer.Option(min=1, help="Pictures to take the median of.")] = 7,
     render: Annotated[bool, typer.Option(help="Also measure the renderer.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure on this PC; figures of different runs or machines do not compare."""
     from ttikit.bench.memory import arena_plan
@@ -49,40 +51,17 @@ def bench(
 
 
 def kernels(
-    elf: Annotated[Path, typer.Option(help="Kernels or a firmware for Cortex-M33, with symbols.")],
+    elf: Annotated[Path, typer.Option(help="Kernels or a firmware, with symbols.")],
     model: Annotated[Path, typer.Option(help="The .tti file to draw with.")],
     steps: Annotated[int, typer.Option(min=1, help="Steps of the picture.")] = 8,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Count instructions on an emulated Cortex-M33 and model the time of a picture."""
-    from ttikit.bench.kernels import PRODUCT, measure
+    """Count instructions on an emulated chip and model the time of a picture.
+
+    The ELF file tells which chip: a Cortex-M33 stands for an RP2350, an Xtensa for an ESP32-S3.
+    """
+    from ttikit.bench.kernel_report import as_dict, report
+    from ttikit.bench.kernels import measure
 
     figures = measure(elf, model, steps)
-    total = figures.total
-    if as_json:
-        print(
-            json.dumps(
-                {
-                    "per_mac": figures.per_mac,
-                    "portable_per_mac": figures.portable_per_mac,
-                    "instructions": total.instructions,
-                    "portable": total.portable,
-                    "flash_bytes": total.flash,
-                    "seconds_one_core": total.seconds(1),
-                    "seconds_two_cores": total.seconds(2),
-                }
-            )
-        )
-        return
-    print(f"matrix product {'×'.join(map(str, PRODUCT))}, instructions per multiplication:")
-    print(f"  Cortex-M33 {figures.per_mac:6.3f}    portable C {figures.portable_per_mac:6.3f}")
-    print(f"one picture, {steps} steps, millions:")
-    print("  phase   op                       calls  instr.  portable  cycles  flash bytes")
-    rows = sorted(figures.picture.items(), key=lambda row: -row[1].cycles)
-    for (phase, op), cost in [*rows, (("", "total"), total)]:
-        print(
-            f"  {phase:7} {op:23} {cost.calls:6} {cost.instructions / 1e6:7.1f}"
-            f"  {cost.portable / 1e6:8.1f} {cost.cycles / 1e6:7.1f}  {cost.flash / 1e6:11.2f}"
-        )
-    print("modelled time of a picture on RP2350 at 150 MHz (cycles and flash, not silicon):")
-    print(f"  one core {total.seconds(1):5.2f} s    two cores {total.seconds(2):5.2f} s")
+    print(json.dumps(as_dict(figures)) if as_json else "\n".join(report(figures, steps)))

@@ -1,38 +1,38 @@
-"""Instructions of the kernels on an emulated Cortex-M33, and the time that a picture would take.
+"""Instructions of the kernels on an emulated chip, and the time that a picture would take.
 
-Counted are instructions. Seconds are modelled: counts, times published cycles of each kind of
-instruction (`ttikit.emulator.timing`), plus the traffic with the flash (`ttikit.emulator.flash`).
+Counted are instructions. Seconds are modelled (`ttikit.bench.chips`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 from rich.progress import track
 
 from ttikit.bench.calls import FROM_MODEL, Calls, first_part, record
-from ttikit.emulator import CortexM33, c_arguments, read_image
-from ttikit.emulator.flash import LINE, LINE_CYCLES, FlashCache
-from ttikit.emulator.timing import Timing
+from ttikit.bench.chips import Chip, open_chip
+from ttikit.emulator import c_arguments
 
-CLOCK = 150e6  # Hz, RP2350
 PRODUCT = (64, 192, 576)  # rows, columns and depth of the matrix product that is compared
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What calls take: instructions, those of the portable C, modelled cycles, bytes of flash.
+    """What calls take: instructions, those of the portable C, modelled cycles, bytes fetched.
 
-    part_cycles: cycles of the part of one core where two compute, which is the larger one."""
+    part_cycles: cycles of the part of one core where two compute, which is the larger one; macs:
+    multiplications of int8.
+    """
 
     calls: int = 0
     instructions: int = 0
     portable: int = 0
     cycles: int = 0
-    flash: int = 0
+    fetched: int = 0
     part_cycles: int = 0
+    macs: int = 0
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Cost)))
@@ -41,19 +41,24 @@ class Cost:
         """Return the cost of doing it n times."""
         return Cost(*(getattr(self, f.name) * n for f in fields(Cost)))
 
-    def seconds(self, cores: int) -> float:
-        """Return the modelled time of 1 or 2 cores, which share one flash."""
+    def seconds(self, chip: Chip, cores: int, memory: str | None = None) -> float:
+        """Return the modelled time of 1 or 2 cores, which share the memory of the model."""
         cycles = self.cycles if cores == 1 else self.part_cycles
-        return (cycles + self.flash / LINE * LINE_CYCLES) / CLOCK
+        return chip.seconds(cycles, self.fetched, memory)
+
+    @property
+    def per_16(self) -> float:
+        """Cycles of one core for 16 multiplications; 0 if there are none."""
+        return self.cycles * 16 / self.macs if self.macs else 0.0
 
 
 @dataclass(frozen=True)
 class KernelFigures:
-    """Instructions per multiplication of a matrix product, and the cost of a picture's ops."""
+    """The cost of one matrix product, and that of a picture's ops by phase and op."""
 
-    per_mac: float
-    portable_per_mac: float
-    picture: dict[tuple[str, str], Cost]  # by phase and op
+    chip: Chip
+    product: Cost
+    picture: dict[tuple[str, str], Cost]
 
     @property
     def total(self) -> Cost:
@@ -65,25 +70,26 @@ class Counter:
     """Runs ops out of an ELF file and counts."""
 
     def __init__(self, elf: Path):
-        self.machine = CortexM33(read_image(elf))
-        self.timing = Timing(elf)
+        self.chip = open_chip(elf)
 
     def cost(self, calls: Calls) -> Cost:
         """Return the cost of one of these calls, with the portable C beside it."""
-        cache = FlashCache()
-        with self.machine.reading(cache.read):
-            instructions, cycles = self._run(calls, f"tti_{calls.op}")
-        reference = f"tti_ref_{calls.op}"
-        portable = instructions
-        if reference in self.machine.image.symbols:
-            portable, _ = self._run(calls, reference)
+        function, reference = f"tti_{calls.op}", f"tti_ref_{calls.op}"
+        fast = self.chip.count(function, self._placed(calls), fetching=True)
+        portable = fast.instructions
+        if reference in self.chip.image.symbols:
+            portable = self.chip.count(reference, self._placed(calls)).instructions
         part = first_part(calls)
-        part_cycles = cycles if part is None else self._run(part, f"tti_{calls.op}")[1]
-        return Cost(1, instructions, portable, cycles, cache.misses * LINE, part_cycles)
+        part_cycles = fast.cycles
+        if part is not None:
+            part_cycles = self.chip.count(function, self._placed(part)).cycles
+        return Cost(
+            1, fast.instructions, portable, fast.cycles, fast.fetched, part_cycles, calls.macs
+        )
 
-    def _run(self, calls: Calls, function: str) -> tuple[int, int]:
-        """Instructions and cycles of one call."""
-        machine = self.machine
+    def _placed(self, calls: Calls) -> list[int]:
+        """Put the arguments into the chip's memory; returns those of the C function."""
+        machine = self.chip.machine
         machine.release()
         places: list[int | None] = []
         for i, argument in enumerate(calls.args):
@@ -95,13 +101,10 @@ class Counter:
             else:
                 places.append(argument)
         sizes = [len(a) if isinstance(a, bytes) else 0 for a in calls.args]
-        arguments = [
+        return [
             machine.place(a) if isinstance(a, bytes) else a or 0
             for a in c_arguments(calls.op, places, sizes)
         ]
-        with machine.counting() as blocks:
-            machine.call(function, *arguments)
-        return machine.instructions(blocks), self.timing.cycles(blocks)
 
 
 def product(t: int, o: int, k: int) -> Calls:
@@ -113,12 +116,15 @@ def product(t: int, o: int, k: int) -> Calls:
 
 
 def measure(elf: Path, model: Path, steps: int) -> KernelFigures:
-    """Count the kernels in `elf` (`make -C native m33`, or a firmware) for a picture."""
+    """Count the kernels in `elf` (`make -C native m33` or `lx7`, or a firmware) for a picture."""
     counter = Counter(elf)
     whole = counter.cost(product(*PRODUCT))
-    macs = PRODUCT[0] * PRODUCT[1] * PRODUCT[2]
+    recording = record(model, steps)
     picture: dict[tuple[str, str], Cost] = {}
-    for calls in track(record(model, steps), description="ops"):
+    for calls in track(list(recording.calls.values()), description="ops"):
         key = calls.phase, calls.op
         picture[key] = picture.get(key, Cost()) + counter.cost(calls).times(calls.count)
-    return KernelFigures(whole.instructions / macs, whole.portable / macs, picture)
+    fetched = counter.chip.fetched(recording.reads)
+    if fetched is not None:
+        picture = {key: replace(cost, fetched=fetched[key]) for key, cost in picture.items()}
+    return KernelFigures(counter.chip, whole, picture)

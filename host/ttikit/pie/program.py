@@ -151,10 +151,10 @@ class Routine:
 
 
 class Program:
-    """The functions of an ELF file."""
+    """The functions of an ELF file, looked at when one of their instructions has been executed."""
 
     def __init__(self, path: Path):
-        """Disassemble the functions that have a size.
+        """Read the functions that have a size.
 
         Raises:
             TtiError: the file is missing, or is not for Xtensa.
@@ -163,8 +163,8 @@ class Program:
         from elftools.common.exceptions import ELFError
         from elftools.elf.elffile import ELFFile
 
-        tool = capstone.Cs(capstone.CS_ARCH_XTENSA, capstone.CS_MODE_XTENSA_ESP32S3)
-        self.routines: list[Routine] = []
+        self._tool = capstone.Cs(capstone.CS_ARCH_XTENSA, capstone.CS_MODE_XTENSA_ESP32S3)
+        found: dict[int, tuple[str, bytes]] = {}
         try:
             with path.open("rb") as file:
                 elf = ELFFile(file)
@@ -172,27 +172,38 @@ class Program:
                     raise TtiError(f"{path} is not for Xtensa but for {elf['e_machine']}")
                 for symbol in _functions(elf):
                     section = elf.get_section(symbol["st_shndx"])
-                    start = symbol["st_value"]
-                    offset = start - section["sh_addr"]
+                    offset = symbol["st_value"] - section["sh_addr"]
                     code = section.data()[offset : offset + symbol["st_size"]]
-                    placed = [
-                        Placed(Instruction(name, tuple(split_operands(text)), address), size)
-                        for address, size, name, text in tool.disasm_lite(code, start)
-                    ]
-                    self.routines.append(Routine(symbol.name, placed))
+                    found[symbol["st_value"]] = symbol.name, code
         except OSError as error:
             raise TtiError(f"{path} cannot be read: {error.strerror}") from None
         except ELFError as error:
             raise TtiError(f"{path} is not an ELF file: {error}") from None
-        self.routines.sort(key=lambda routine: routine.code[0].address)
-        self._starts = [routine.code[0].address for routine in self.routines]
+        self._found = found
+        self._starts = sorted(found)
+        self._routines: dict[int, Routine] = {}
+
+    @property
+    def names(self) -> dict[str, int]:
+        """Names and addresses of the functions."""
+        return {self._found[start][0]: start for start in self._starts}
 
     def routine_at(self, address: int) -> Routine | None:
         """Return the function that an address is in."""
         i = bisect_right(self._starts, address) - 1
-        if i < 0 or address >= self.routines[i].code[-1].end:
+        if i < 0:
             return None
-        return self.routines[i]
+        start = self._starts[i]
+        name, code = self._found[start]
+        if address >= start + len(code):
+            return None
+        if start not in self._routines:
+            placed = [
+                Placed(Instruction(name, tuple(split_operands(text)), at), size)
+                for at, size, name, text in self._tool.disasm_lite(code, start)
+            ]
+            self._routines[start] = Routine(name, placed)
+        return self._routines[start]
 
     def addresses(self, blocks: Mapping[tuple[int, int], int]) -> Counter[int]:
         """Return executions by address, given those of blocks (address, bytes)."""
@@ -213,12 +224,8 @@ class Program:
 
 
 def _functions(elf: Any) -> Iterator[Any]:
-    """Symbols of functions, one for each address."""
     table = elf.get_section_by_name(".symtab")
-    seen = set()
     for symbol in table.iter_symbols() if table else ():
-        address = symbol["st_value"]
-        wanted = symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_size"]
-        if wanted and symbol["st_shndx"] != "SHN_UNDEF" and address not in seen:
-            seen.add(address)
+        is_function = symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_size"]
+        if is_function and symbol["st_shndx"] != "SHN_UNDEF":
             yield symbol

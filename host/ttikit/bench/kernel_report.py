@@ -1,0 +1,69 @@
+"""What `ttikit kernels` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ttikit.bench.kernels import PRODUCT, Cost, KernelFigures
+
+MACS = PRODUCT[0] * PRODUCT[1] * PRODUCT[2]
+
+
+def as_dict(figures: KernelFigures) -> dict[str, Any]:
+    """Return the figures for JSON."""
+    total = figures.total
+    return {
+        "per_mac": figures.product.instructions / MACS,
+        "portable_per_mac": figures.product.portable / MACS,
+        "product_cycles_per_16_mac": figures.product.per_16,
+        "instructions": total.instructions,
+        "portable": total.portable,
+        "cycles": total.cycles,
+        "fetched_bytes": total.fetched,
+        "seconds": {
+            memory: [total.seconds(figures.chip, cores, memory) for cores in (1, 2)]
+            for memory in figures.chip.memories
+        },
+        "ops": {
+            f"{phase} {op}": {
+                "calls": cost.calls,
+                "cycles": cost.cycles,
+                "part_cycles": cost.part_cycles,
+                "macs": cost.macs,
+                "fetched_bytes": cost.fetched,
+            }
+            for (phase, op), cost in figures.picture.items()
+        },
+    }
+
+
+def report(figures: KernelFigures, steps: int) -> Iterator[str]:
+    """Yield the lines that tell of the figures."""
+    chip, product = figures.chip, figures.product
+    yield f"matrix product {'×'.join(map(str, PRODUCT))} on one core:"
+    yield (
+        f"  {chip.core} {product.instructions / MACS:.3f} instructions per multiplication,"
+        f" portable C {product.portable / MACS:.3f}; {product.per_16:.2f} cycles for 16"
+    )
+    yield f"one picture, {steps} steps; millions, time of two cores:"
+    yield (
+        "  phase   op                       calls  instr.  portable  cycles"
+        "  per 16 MAC  fetched      ms"
+    )
+    rows = sorted(figures.picture.items(), key=lambda row: -row[1].cycles)
+    for (phase, op), cost in [*rows, (("", "total"), figures.total)]:
+        yield _row(figures, phase, op, cost)
+    yield f"modelled time of a picture on {chip.name} (cycles and memory, not silicon):"
+    for memory in chip.memories:
+        one, two = (figures.total.seconds(chip, cores, memory) for cores in (1, 2))
+        yield f"  model in {memory}: one core {one:5.2f} s    two cores {two:5.2f} s"
+
+
+def _row(figures: KernelFigures, phase: str, op: str, cost: Cost) -> str:
+    per_16 = f"{cost.per_16:10.2f}" if cost.macs and op != "total" else " " * 10
+    return (
+        f"  {phase:7} {op:23} {cost.calls:6} {cost.instructions / 1e6:7.1f}"
+        f"  {cost.portable / 1e6:8.1f} {cost.cycles / 1e6:7.1f}  {per_16}"
+        f"  {cost.fetched / 1e6:7.2f} {1000 * cost.seconds(figures.chip, 2):7.1f}"
+    )
