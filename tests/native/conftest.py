@@ -1,5 +1,6 @@
-"""The kernels as shared libraries."""
+"""The kernels as shared libraries and as programs for emulated processors."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,13 +8,24 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+import executed
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many kernel cases were run."""
+    if executed.cases:
+        each = ", ".join(f"{count:,} on {name}" for name, count in executed.cases.items())
+        terminalreporter.write_line(
+            f"{executed.cases.total():,} kernel cases ({each}); "
+            f"{executed.vector_instructions:,} vector instructions of the ESP32-S3"
+        )
 
 
 @pytest.fixture(scope="session")
 def native_build(repo: Path) -> Path:
-    """Folder with libtti.so, libtti_sanitized.so and tti_m33.elf, up to date."""
+    """Folder with libtti.so, libtti_sanitized.so, tti_m33.elf and tti_lx7.elf, up to date."""
     folder = repo / "build" / "native"
-    make_native(repo, "all", "m33", f"BUILD={folder}")
+    make_native(repo, f"-j{os.cpu_count()}", "all", "m33", "lx7", f"BUILD={folder}")
     return folder
 
 

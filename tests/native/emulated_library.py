@@ -1,10 +1,28 @@
-"""The C kernels on an emulated Cortex-M33, out of any ELF file that has them."""
+"""The C kernels on an emulated processor, out of an ELF file that has them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
+import executed
 from native_cases import Buffer, Case
-from ttikit.emulator import CortexM33, c_arguments
+from ttikit.emulator import CortexM33, EmulatedCpu, XtensaLX7, c_arguments, read_image
 from ttikit.emulator.arguments import Number
+
+
+@contextmanager
+def open_cpu(elf: Path) -> Iterator[EmulatedCpu]:
+    """The processor that a file is for, with the file in its memory."""
+    image = read_image(elf)
+    if image.machine == "Arm":
+        yield CortexM33(image)
+        return
+    cpu = XtensaLX7(image)
+    try:
+        yield cpu
+        executed.vector_instructions += cpu.vector_instructions
+    finally:
+        cpu.close()
 
 
 class EmulatedKernels:
@@ -13,9 +31,10 @@ class EmulatedKernels:
     Buffers are given as addresses of the machine.
     """
 
-    def __init__(self, machine: CortexM33, prefix: str = "tti_"):
+    def __init__(self, machine: EmulatedCpu, prefix: str = "tti_"):
         self.machine = machine
         self.prefix = prefix
+        self.name = type(machine).__name__
 
     def call(self, case: Case, args: Sequence[Number], sizes: Sequence[int]) -> None:
         """Run one case; `sizes` are the lengths of its buffers, 0 for the other arguments."""
@@ -33,7 +52,7 @@ class EmulatedMemory:
     With `flush` buffers end where their memory ends, so that a read behind one is an error too.
     """
 
-    def __init__(self, machine: CortexM33, *, flush: bool = False):
+    def __init__(self, machine: EmulatedCpu, *, flush: bool = False):
         machine.release()
         self.machine = machine
         self.flush = flush

@@ -43,6 +43,7 @@ class Kernels:
     way of the layer for two cores, `tti_split_<op>`."""
 
     def __init__(self, path: Path, *, split: bool = False):
+        self.name = "this PC"
         library = ctypes.CDLL(str(path))
         self.library = library
         self.functions: dict[str, Callable[..., None]] = {}

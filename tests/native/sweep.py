@@ -15,6 +15,7 @@ from typing import Protocol
 sys.path.insert(0, str(Path(__file__).parent))
 
 import aligned_cases
+import executed
 import matrix_cases
 import numpy as np
 import vector_cases
@@ -129,6 +130,8 @@ class ExactMemory:
 class Backend(Protocol):
     """Kernels in C that run somewhere."""
 
+    name: str
+
     def call(self, case: Case, args: Sequence[int | None], sizes: Sequence[int]) -> None: ...
 
 
@@ -187,6 +190,7 @@ def run(
     for case in all_cases() if cases is None else cases:
         check(kernels, case, memory())
         counts[case.op] += 1
+        executed.cases[kernels.name] += 1
     return counts
 
 
