@@ -2,19 +2,16 @@
 #include "product.h"
 #include "reference.h"
 
-#define GEMM(out, gate)                                                                           \
-    {out, x, sx, w, sw, bias, gate, t, o, k, (size_t)o, (size_t)k, 1, (size_t)k, 1}
-
 void TTI_REF(gemm_s8)(float *out, const int8_t *x, const float *sx, const int8_t *w,
                       const float *sw, const float *bias, int t, int o, int k) {
-    tti_product_t p = GEMM(out, NULL);
+    tti_product_t p = tti_gemm_product(out, NULL, x, sx, w, sw, bias, t, o, k);
     tti_product_ref(&p);
 }
 
 void TTI_REF(gemm_s8_add)(float *res, const float *gate, const int8_t *x, const float *sx,
                           const int8_t *w, const float *sw, const float *bias, int t, int o,
                           int k) {
-    tti_product_t p = GEMM(res, gate);
+    tti_product_t p = tti_gemm_product(res, gate, x, sx, w, sw, bias, t, o, k);
     tti_product_ref(&p);
 }
 
@@ -22,13 +19,13 @@ void TTI_REF(gemm_s8_add)(float *res, const float *gate, const int8_t *x, const 
 
 void tti_gemm_s8(float *out, const int8_t *x, const float *sx, const int8_t *w, const float *sw,
                  const float *bias, int t, int o, int k) {
-    tti_product_t p = GEMM(out, NULL);
+    tti_product_t p = tti_gemm_product(out, NULL, x, sx, w, sw, bias, t, o, k);
     tti_product(&p);
 }
 
 void tti_gemm_s8_add(float *res, const float *gate, const int8_t *x, const float *sx,
                      const int8_t *w, const float *sw, const float *bias, int t, int o, int k) {
-    tti_product_t p = GEMM(res, gate);
+    tti_product_t p = tti_gemm_product(res, gate, x, sx, w, sw, bias, t, o, k);
     tti_product(&p);
 }
 

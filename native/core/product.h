@@ -29,7 +29,18 @@ void tti_product_ref(const tti_product_t *p);
 // product_m33.c, product_pie.c: the same.
 #ifdef TTI_FAST
 void tti_product(const tti_product_t *p);
+#else
+#define tti_product tti_product_ref
 #endif
+
+// The product that is tti_gemm_s8, or tti_gemm_s8_add if there is a gate.
+static inline tti_product_t tti_gemm_product(float *out, const float *gate, const int8_t *x,
+                                             const float *sx, const int8_t *w, const float *sw,
+                                             const float *bias, int t, int o, int k) {
+    tti_product_t p = {out, x, sx,        w,         sw, bias,      gate, t,
+                       o,   k, (size_t)o, (size_t)k, 1,  (size_t)k, 1};
+    return p;
+}
 
 // Scales of four columns, and how they finish a sum.
 #define TTI_COLUMNS 4

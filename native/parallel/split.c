@@ -1,17 +1,30 @@
-// Which rows of an op each core computes (split.h).
+// Which rows, or columns, of an op each core computes (split.h).
 #include "split.h"
 #include "parallel.h"
+#include "product.h"
 
 // Multiplications, or the like, below which waking the other core costs more than it saves.
 #ifndef TTI_SPLIT_WORTH
 #define TTI_SPLIT_WORTH 8192
 #endif
 
+// Whether the cores share the columns of a matrix product instead of its rows, so that each row of
+// weights is read by one of them.
+#ifndef TTI_SPLIT_COLUMNS
+#ifdef TTI_PIE
+#define TTI_SPLIT_COLUMNS 1
+#else
+#define TTI_SPLIT_COLUMNS 0
+#endif
+#endif
+
+#define TTI_PRODUCT(p) (tti_portable ? tti_product_ref(p) : tti_product(p))
+
 #define OWN_COLS 256 // of a scratch row on the stack of the second core
 
 bool tti_portable = false;
 
-// Rows of one core, and which core it is: 0, which has the caller's scratch, or 1.
+// Rows, or columns, of one core, and which core it is: 0, which has the caller's scratch, or 1.
 typedef struct {
     int part;
     size_t first;
@@ -56,39 +69,46 @@ static inline uint64_t product(int a, int b) {
     return (uint64_t)a * (uint64_t)b;
 }
 
-typedef struct {
-    float *out;
-    const float *gate; // or NULL: store instead of adding
-    const int8_t *x;
-    const float *sx;
-    const int8_t *w;
-    const float *sw, *bias;
-    int o, k;
-} gemm_t;
+// All of a product's rows, and some of its columns.
+static void some_columns(const void *op, const rows_t *r) {
+    tti_product_t p = *(const tti_product_t *)op;
+    p.out += r->first;
+    p.w += r->first * p.w_stride;
+    p.sw += r->first * p.sw_stride;
+    p.bias = p.bias != NULL ? p.bias + r->first : NULL;
+    p.gate = p.gate != NULL ? p.gate + r->first : NULL;
+    p.o = r->count;
+    TTI_PRODUCT(&p);
+}
 
-static void gemm_rows(const void *op, const rows_t *r) {
-    const gemm_t *g = op;
-    float *out = g->out + r->first * (size_t)g->o;
-    const int8_t *x = g->x + r->first * (size_t)g->k;
-    const float *sx = g->sx + r->first;
-    if (g->gate == NULL) {
-        TTI_KERNEL(gemm_s8)(out, x, sx, g->w, g->sw, g->bias, r->count, g->o, g->k);
+static void some_rows(const void *op, const rows_t *r) {
+    tti_product_t p = *(const tti_product_t *)op;
+    p.out += r->first * p.out_stride;
+    p.x += r->first * p.x_stride;
+    p.sx += r->first * p.sx_stride;
+    p.t = r->count;
+    TTI_PRODUCT(&p);
+}
+
+static void split_gemm(const tti_product_t *p) {
+    if (TTI_SPLIT_COLUMNS) {
+        split(some_columns, p, p->o, (p->o / 2 + 3) & ~3, product(p->t, p->k));
     } else {
-        TTI_KERNEL(gemm_s8_add)(out, g->gate, x, sx, g->w, g->sw, g->bias, r->count, g->o, g->k);
+        split(some_rows, p, p->t, half_in_pairs(p->t), product(p->o, p->k));
     }
 }
 
 void tti_split_gemm_s8(float *out, const int8_t *x, const float *sx, const int8_t *w,
                        const float *sw, const float *bias, int t, int o, int k) {
-    gemm_t g = {out, NULL, x, sx, w, sw, bias, o, k};
-    split(gemm_rows, &g, t, half_in_pairs(t), product(o, k));
+    tti_product_t p = tti_gemm_product(out, NULL, x, sx, w, sw, bias, t, o, k);
+    split_gemm(&p);
 }
 
 void tti_split_gemm_s8_add(float *res, const float *gate, const int8_t *x, const float *sx,
                            const int8_t *w, const float *sw, const float *bias, int t, int o,
                            int k) {
-    gemm_t g = {res, gate, x, sx, w, sw, bias, o, k};
-    split(gemm_rows, &g, t, half_in_pairs(t), product(o, k));
+    tti_product_t p = tti_gemm_product(res, gate, x, sx, w, sw, bias, t, o, k);
+    split_gemm(&p);
 }
 
 // The rows of scores, weights and inverses begin with the call's first query row.

@@ -24,9 +24,10 @@ def threads() -> set[str]:
     return {task.name for task in TASKS.iterdir()}
 
 
-def test_two_cores_equal_numpy(split_build: Path) -> None:
+@pytest.mark.parametrize("library", ["libtti_split.so", "libtti_split_columns.so"])
+def test_two_cores_equal_numpy(split_build: Path, library: str) -> None:
     before = threads()
-    kernels = Kernels(split_build / "libtti_split.so", split=True)
+    kernels = Kernels(split_build / library, split=True)
     assert kernels.library.tti_parallel_start()
     (worker,) = threads() - before
     ops = {op for op in SIGNATURES if hasattr(kernels.library, f"tti_split_{op}")}
