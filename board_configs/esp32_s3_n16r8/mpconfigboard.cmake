@@ -20,8 +20,9 @@ list(APPEND SDKCONFIG_DEFAULTS
 
 list(APPEND MICROPY_SOURCE_BOARD ${MICROPY_BOARD_DIR}/startup.c)
 
-# The inner loops of the kernels run from RAM: ESP-IDF puts sections of these names there.
-list(APPEND MICROPY_DEF_BOARD TTI_HOT_SECTION=.iram1.tti)
+# The vector kernels; the port's search for interned strings sees what is defined here, not what
+# ESP-IDF defines. Their inner loops run from RAM: ESP-IDF puts sections of these names there.
+list(APPEND MICROPY_DEF_BOARD TTI_PIE=1 TTI_HOT_SECTION=.iram1.tti)
 
 # The port's own default is -O2.
 set(TTI_KERNEL_COPT -O3 -fno-trapping-math)

@@ -18,7 +18,7 @@
 
 enum {
     WORKERS_CORE = 0,
-    STACK_BYTES = 8192, // the deepest kernel, split.c, and the registers that FreeRTOS saves there
+    STACK_BYTES = 8192, // kernels take 3 KB of it; FreeRTOS saves vector and float registers there
     // MicroPython's tasks are woken by notification 0; a board's sdkconfig gives a second one.
     // With one, a caller's wait may end early, so it waits for the state.
     WAKE = configTASK_NOTIFICATION_ARRAY_ENTRIES - 1

@@ -81,7 +81,7 @@ def test_sources_of_the_module_are_compiled(repo, commands):
 def test_flags_of_the_module(repo, commands):
     for path, words in ours(repo, commands).items():
         assert "-ffp-contract=off" in words, path
-        assert "-DTTI_HOT_SECTION=.iram1.tti" in words, path
+        assert {"-DTTI_PIE=1", "-DTTI_HOT_SECTION=.iram1.tti"} <= set(words), path
         assert "-DTTI_PARALLEL_freertos" in words and "-DTTI_READLINE=1" in words, path
         assert not any(word.startswith(("-ffast-math", "-Ofast")) for word in words), path
         assert ("-O3" in words) == (path.parent.name == "core"), path
@@ -140,6 +140,30 @@ def test_c_without_espressifs_compiler(repo, tree, commands, tmp_path, source, t
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_module_by_a_compiler_with_the_same_c_library(repo, tree, commands, firmware):
+    """newlib's uint32_t is unsigned long, and what gcc 14 refuses is an error. The strings
+    that are interned are those of the PC's firmware, which lacks the name of the kernels."""
+    pointers = ("-Werror", "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
+    ignored = ("-Wno-unused-parameter", "-Wno-missing-field-initializers")
+    headers = ("-isystem", firmware.parent, "-isystem", tree)
+    sources = [
+        path for path in commands if repo / "native" in path.parents and path.suffix == ".c"
+    ]
+    assert len(sources) > 30
+    for source in sources:
+        flags = [w for w in commands[source] if w.startswith(("-D", "-I"))]
+        done = subprocess.run(
+            [
+                *("arm-none-eabi-gcc", "-std=gnu17", "-Wall", "-Wextra", *pointers, *ignored),
+                *(*flags, "-DMP_QSTR_pie=1", *stand_ins(repo), *headers, "-fsyntax-only", source),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def test_hot_code_goes_where_espressifs_linker_script_puts_iram(repo, commands):

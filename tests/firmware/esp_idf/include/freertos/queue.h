@@ -1,0 +1,1 @@
+// MicroPython includes it; nothing of it is used here.
