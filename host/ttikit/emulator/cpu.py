@@ -91,13 +91,16 @@ class EmulatedCpu(ABC):
 
     # Calls
 
-    def call(self, function: str, *arguments: int) -> int:
-        """Call a function with integers and addresses; returns what it returns, as 32 bits.
+    def call(self, function: str | int, *arguments: int) -> int:
+        """Call a function, by name or address, with integers and addresses.
+
+        Returns what it returns, as 32 bits.
 
         Raises:
             EmulatorError: an access outside the mapped memory, or an unknown instruction.
         """
-        return self._run(self.image.address(function), arguments)
+        address = function if isinstance(function, int) else self.image.address(function)
+        return self._run(address, arguments)
 
     @abstractmethod
     def _run(self, address: int, arguments: Sequence[int]) -> int:
