@@ -1,19 +1,11 @@
 // parallel_freertos.c on the chip of chip.c, under ThreadSanitizer.
+#include "check.h"
 #include "chip.h"
 #include "parallel.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#define CHECK(condition)                                                                          \
-    do {                                                                                          \
-        if (!(condition)) {                                                                       \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                               \
-            exit(1);                                                                              \
-        }                                                                                         \
-    } while (0)
 
 #define CELLS    100
 #define PRIORITY 1

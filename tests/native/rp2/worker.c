@@ -1,17 +1,9 @@
 // parallel_rp2.c on the chip of chip.c, under ThreadSanitizer.
+#include "check.h"
 #include "chip.h"
 #include "parallel.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-#define CHECK(condition)                                                                          \
-    do {                                                                                          \
-        if (!(condition)) {                                                                       \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                               \
-            exit(1);                                                                              \
-        }                                                                                         \
-    } while (0)
 
 #define CELLS 100
 
