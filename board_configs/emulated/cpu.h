@@ -20,6 +20,8 @@ void cpu_sleep(uint32_t ms);
 void cpu_console_write(const char *text, size_t len); // waits until the console has taken it
 void cpu_console_resume(void);                        // console_has_room() again
 
+void cpu_flash_changed(const void *start, size_t bytes); // if it is not the host's file itself
+
 // The host's services, by semihosting.
 bool cpu_host_random(void *buf, size_t len); // fills buf from the host's /dev/urandom
 uint32_t cpu_host_seconds(void);             // of the wall clock, since 1970

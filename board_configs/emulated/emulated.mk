@@ -2,6 +2,7 @@
 # CPU does not matter for is in this folder; a CPU's Makefile sets, before it includes this:
 #   CPU_SRC_C, CPU_SRC_S  its sources, CPU_SRC_C relative to the repository's root; cpu.h lists
 #                         what they have to define, besides gc_collect()
+#   CPU_OBJ               its objects with rules of their own, if any
 #   CPU_LIBM_C            MicroPython's source of sqrtf() that fits it
 #   CPU_FLAGS, CPU_AFLAGS its compiler's and assembler's flags
 #   CPU_LDSCRIPT          memory map; defines _sheap, _eheap, _sstack and _estack
@@ -40,7 +41,8 @@ SRC_C += $(PORT_C) $(addprefix shared/,\
 	timeutils/timeutils.c)
 LIB_SRC_C += $(SRC_LIB_LIBM_C) $(CPU_LIBM_C)
 SRC_QSTR += $(SRC_C) $(LIB_SRC_C)
-OBJ += $(PY_O) $(addprefix $(BUILD)/,$(SRC_C:.c=.o) $(CPU_SRC_S:.s=.o) $(LIB_SRC_C:.c=.o))
+OBJ += $(PY_O) $(addprefix $(BUILD)/,$(SRC_C:.c=.o) $(addsuffix .o,$(basename $(CPU_SRC_S))) $(LIB_SRC_C:.c=.o)) \
+	$(CPU_OBJ)
 
 .PHONY: all
 all: $(BUILD)/firmware.elf

@@ -1,7 +1,8 @@
-// The board's flash: a region of memory that QEMU maps to a file of the host. Its first part holds
-// a ROMFS, used in place; the rest is the block device of the file system. Like NOR flash, it is
-// erased by blocks to ones, and a write turns ones into zeros only.
+// The board's flash: a region of memory with the contents of a file of the host. Its first part
+// holds a ROMFS, used in place; the rest is the block device of the file system. Like NOR flash, it
+// is erased by blocks to ones, and a write turns ones into zeros only.
 #include "board.h"
+#include "cpu.h"
 
 #include <string.h>
 
@@ -57,6 +58,11 @@ static uint8_t *flash_range(mp_obj_t self_in, mp_obj_t block, mp_int_t offset, s
     return self->start + start;
 }
 
+static void flash_erase(uint8_t *block) {
+    memset(block, 0xFF, BLOCK_BYTES);
+    cpu_flash_changed(block, BLOCK_BYTES);
+}
+
 // readblocks(block, buf, offset=0)
 static mp_obj_t flash_readblocks(size_t n_args, const mp_obj_t *args) {
     mp_buffer_info_t to;
@@ -80,6 +86,7 @@ static mp_obj_t flash_writeblocks(size_t n_args, const mp_obj_t *args) {
     for (size_t i = 0; i < from.len; i++) {
         to[i] &= bytes[i];
     }
+    cpu_flash_changed(to, from.len);
     return mp_const_none;
 }
 static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(flash_writeblocks_obj, 3, 4, flash_writeblocks);
@@ -96,7 +103,7 @@ static mp_obj_t flash_ioctl(mp_obj_t self_in, mp_obj_t command, mp_obj_t arg) {
     case MP_BLOCKDEV_IOCTL_BLOCK_SIZE:
         return MP_OBJ_NEW_SMALL_INT(BLOCK_BYTES);
     case MP_BLOCKDEV_IOCTL_BLOCK_ERASE:
-        memset(flash_range(self_in, arg, 0, BLOCK_BYTES), 0xFF, BLOCK_BYTES);
+        flash_erase(flash_range(self_in, arg, 0, BLOCK_BYTES));
         return MP_OBJ_NEW_SMALL_INT(0);
     default:
         return mp_const_none;

@@ -71,6 +71,12 @@ void cpu_console_write(const char *text, size_t len) {
     }
 }
 
+// QEMU maps the file.
+void cpu_flash_changed(const void *start, size_t bytes) {
+    (void)start;
+    (void)bytes;
+}
+
 _Noreturn void cpu_reset(void) {
     SCB_AIRCR = AIRCR_RESET;
     __asm volatile("dsb" ::: "memory");

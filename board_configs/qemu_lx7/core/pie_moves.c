@@ -3,7 +3,7 @@
 
 #include "trap.h"
 
-_Noreturn void lx7_begin_fault(void); // trap.S
+_Noreturn void lx7_begin_fault(void); // trap_entry.S
 
 void pie_refuse(void) {
     lx7_begin_fault();

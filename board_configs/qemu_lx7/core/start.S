@@ -109,6 +109,17 @@ lx7_begin:
     callx8  a8
 1:  j       1b
 
+// void lx7_restart(void): as after a reset, the clock too.
+    .global lx7_restart
+    .balign 4
+lx7_restart:
+    movi    a2, LX7_PS_EXCEPTION | LX7_PS_MASKED
+    wsr     a2, ps
+    movi    a2, 0
+    wsr     a2, ccount
+    rsync
+    j       _start
+
 // void lx7_forget_pages(void): both TLBs read the page table anew. Their first four ways hold four
 // pages each.
     .global lx7_forget_pages

@@ -4,7 +4,7 @@
 #include "lx7.h"
 #include "pie.h"
 
-_Noreturn void lx7_begin_fault(void); // trap.S
+_Noreturn void lx7_begin_fault(void); // trap_entry.S
 
 // movsp a_t, a_s: refused by the core where the caller's registers are on the stack, below the
 // pointer that is to move; they move along.

@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-// What trap.S saves; lx7.h has the distances.
+// What trap_entry.S saves; lx7.h has the distances.
 typedef struct {
     uint32_t a[16];
     uint32_t pc, cause, vaddr, ps, sar, lbeg, lend, lcount;
 } trap_frame_t;
 
-// ---- In the ABI without windows; whoever calls these is trap.S.
+// ---- In the ABI without windows; whoever calls these is trap_entry.S.
 
 void trap_handle(trap_frame_t *frame);
 _Noreturn void trap_in_trap(uint32_t pc, uint32_t cause, uint32_t vaddr);

@@ -24,6 +24,7 @@ int64_t __fixsfdi(float x);
 double __extendsfdf2(float x);
 float __truncdfsf2(double x);
 double __floatsidf(int32_t n);
+float copysignf(float x, float y); // of the mathematical library, but not in MicroPython's
 
 static int leading_zeros64(uint64_t n) {
     uint32_t high = (uint32_t)(n >> 32);
@@ -172,4 +173,9 @@ double __floatsidf(int32_t n) {
         out.bits = (uint64_t)(n < 0) << 63 | (uint64_t)(1023 + 31 - zeros) << 52 | fraction;
     }
     return out.value;
+}
+
+float copysignf(float x, float y) {
+    float_t size = {x}, sign = {y};
+    return from_bits((size.bits & ~SIGN) | (sign.bits & SIGN));
 }

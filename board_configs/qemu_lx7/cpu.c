@@ -1,0 +1,99 @@
+// The Xtensa LX7 of QEMU's machine sim: a timer interrupt asks the emulator's console for bytes,
+// because that console does not interrupt.
+#include "board.h"
+#include "cpu.h"
+
+#include <stdio.h>
+
+#include "flash_file.h"
+#include "host.h"
+#include "lx7.h"
+#include "trap.h"
+
+#include "py/gc.h"
+#include "py/mphal.h"
+
+#define POLL_TICKS (1000 * CPU_TICKS_PER_US)
+#define TIMER_MASK (1u << 6) // the interrupt of CCOMPARE0
+
+_Noreturn void lx7_restart(void); // core/start.S
+
+static void wake_in(uint32_t ticks) {
+    uint32_t at = cpu_ticks() + ticks;
+    __asm volatile("wsr %0, ccompare0\n\tesync" ::"r"(at));
+}
+
+void cpu_init(void) {
+    flash_load();
+    wake_in(POLL_TICKS);
+    __asm volatile("wsr %0, intenable\n\trsync" ::"r"(TIMER_MASK));
+}
+
+uint32_t cpu_ticks(void) {
+    uint32_t count;
+    __asm volatile("rsr %0, ccount" : "=r"(count));
+    return count;
+}
+
+// While the board has no room QEMU keeps what comes.
+static void receive(void) {
+    uint8_t byte;
+    while (console_has_room() && host_call(HOST_READ, 0, (uintptr_t)&byte, 1) == 1) {
+        console_put(byte);
+    }
+}
+
+void cpu_interrupt(void) {
+    wake_in(POLL_TICKS);
+    clock_update();
+    receive();
+}
+
+// Every interrupt ends the sleep, and one comes each millisecond.
+void cpu_sleep(uint32_t ms) {
+    (void)ms;
+    __asm volatile("waiti 0" ::: "memory");
+}
+
+void cpu_console_resume(void) {
+    receive();
+}
+
+void cpu_console_write(const char *text, size_t len) {
+    while (len > 0) {
+        int32_t put = host_call(HOST_WRITE, 1, (uintptr_t)text, len);
+        if (put <= 0) {
+            return;
+        }
+        text += put;
+        len -= (size_t)put;
+    }
+}
+
+void cpu_reset(void) {
+    lx7_restart();
+}
+
+// The interpreter's pointers may be in the windows of the callers.
+void gc_collect(void) {
+    gc_collect_start();
+    spill_windows();
+    // The registers of this function's caller lie below the frame.
+    uintptr_t *stack = (uintptr_t *)__builtin_frame_address(0) - 4;
+    gc_collect_root((void **)stack, (size_t)((uintptr_t *)&_estack - stack));
+    gc_collect_end();
+}
+
+void cpu_fault(void) {
+    static char text[160];
+    uint32_t stack = trap_frame.a[1];
+    const char *what = stack - 256 < (uintptr_t)&_sstack ? "stack overflow" : "fault";
+    snprintf(text, sizeof(text), "%s, cause %u pc 0x%08x address 0x%08x a0 0x%08x sp 0x%08x", what,
+             (unsigned)trap_frame.cause, (unsigned)trap_frame.pc, (unsigned)trap_frame.vaddr,
+             (unsigned)trap_frame.a[0], (unsigned)stack);
+    board_stop(text);
+}
+
+_Noreturn void abort(void) {
+    board_stop("abort()");
+}
