@@ -30,6 +30,7 @@ FROM_MODEL = {
 # (native/parallel/split.c): those that take rows in pairs, and others.
 _ROWS = {"gemm_s8": 6, "gemm_s8_add": 7, "attention_scores": 7, "attention_values": 7}
 _SINGLE_ROWS = {"softmax_s8": 3, "quantize_rows": 3, "layernorm_modulate_s8": 6, "gelu": 3}
+_PRODUCTS = ("gemm_s8", "gemm_s8_add")  # the number of columns follows that of rows
 # Multiplications by the integers among the arguments.
 _MACS: dict[str, Callable[..., int]] = {
     "gemm_s8": lambda t, o, k: t * o * k,
@@ -111,10 +112,11 @@ class Recording:
         self.calls[key].count += 1
 
 
-def first_part(calls: Calls) -> Calls | None:
+def first_part(calls: Calls, columns: bool = False) -> Calls | None:
     """Return the call that the first of two cores makes; None if the op stays on one.
 
-    That one core computes small calls is left out: they take no time.
+    columns: whether the cores share the columns of a matrix product instead of its rows. That one
+    core computes small calls is left out: they take no time.
     """
     args = list(calls.args)
     if calls.op == "conv3x3_s8":
@@ -126,9 +128,14 @@ def first_part(calls: Calls) -> Calls | None:
     at = _ROWS.get(calls.op) or _SINGLE_ROWS.get(calls.op)
     if at is None:
         return None
+    in_columns = columns and calls.op in _PRODUCTS
+    at += in_columns
     rows = args[at]
     assert isinstance(rows, int)
-    half = (rows // 2 + 1) & ~1 if calls.op in _ROWS else (rows + 1) // 2
+    if in_columns:
+        half = min((rows // 2 + 3) & ~3, rows)
+    else:
+        half = (rows // 2 + 1) & ~1 if calls.op in _ROWS else (rows + 1) // 2
     args[at] = half or rows
     return replace(calls, args=args)
 

@@ -7,16 +7,17 @@ from typing import Any
 
 from ttikit.bench.kernels import PRODUCT, Cost, KernelFigures
 
+FUNCTIONS = 4  # of a product that are shown; of a picture three times as many
 MACS = PRODUCT[0] * PRODUCT[1] * PRODUCT[2]
 
 
 def as_dict(figures: KernelFigures) -> dict[str, Any]:
     """Return the figures for JSON."""
-    total = figures.total
+    total, product = figures.total, figures.product
     return {
-        "per_mac": figures.product.instructions / MACS,
-        "portable_per_mac": figures.product.portable / MACS,
-        "product_cycles_per_16_mac": figures.product.per_16,
+        "per_mac": product.instructions / MACS,
+        "portable_per_mac": product.portable / MACS,
+        "product_cycles_per_16_mac": product.per_16,
         "instructions": total.instructions,
         "portable": total.portable,
         "cycles": total.cycles,
@@ -35,6 +36,8 @@ def as_dict(figures: KernelFigures) -> dict[str, Any]:
             }
             for (phase, op), cost in figures.picture.items()
         },
+        "functions": dict(total.functions.most_common()),
+        "product_functions": dict(product.functions.most_common()),
     }
 
 
@@ -46,6 +49,8 @@ def report(figures: KernelFigures, steps: int) -> Iterator[str]:
         f"  {chip.core} {product.instructions / MACS:.3f} instructions per multiplication,"
         f" portable C {product.portable / MACS:.3f}; {product.per_16:.2f} cycles for 16"
     )
+    for name, cycles in product.functions.most_common(FUNCTIONS):
+        yield f"    {name:22} {cycles * 16 / product.macs:.2f} of these"
     yield f"one picture, {steps} steps; millions, time of two cores:"
     yield (
         "  phase   op                       calls  instr.  portable  cycles"
@@ -54,6 +59,10 @@ def report(figures: KernelFigures, steps: int) -> Iterator[str]:
     rows = sorted(figures.picture.items(), key=lambda row: -row[1].cycles)
     for (phase, op), cost in [*rows, (("", "total"), figures.total)]:
         yield _row(figures, phase, op, cost)
+    if figures.total.functions:
+        yield "cycles of one core by function, millions:"
+    for name, cycles in figures.total.functions.most_common(3 * FUNCTIONS):
+        yield f"  {name:31} {cycles / 1e6:7.1f}"
     yield f"modelled time of a picture on {chip.name} (cycles and memory, not silicon):"
     for memory in chip.memories:
         one, two = (figures.total.seconds(chip, cores, memory) for cores in (1, 2))

@@ -5,14 +5,15 @@ Counted are instructions. Seconds are modelled (`ttikit.bench.chips`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import numpy as np
+from rich.console import Console
 from rich.progress import track
 
 from ttikit.bench.calls import FROM_MODEL, Calls, first_part, record
-from ttikit.bench.chips import Chip, open_chip
+from ttikit.bench.chips import Chip, Functions, open_chip
 from ttikit.emulator import c_arguments
 
 PRODUCT = (64, 192, 576)  # rows, columns and depth of the matrix product that is compared
@@ -23,7 +24,7 @@ class Cost:
     """What calls take: instructions, those of the portable C, modelled cycles, bytes fetched.
 
     part_cycles: cycles of the part of one core where two compute, which is the larger one; macs:
-    multiplications of int8.
+    multiplications of int8; functions: cycles by function of the C code, where they are known.
     """
 
     calls: int = 0
@@ -33,13 +34,16 @@ class Cost:
     fetched: int = 0
     part_cycles: int = 0
     macs: int = 0
+    functions: Functions = field(default_factory=Functions)
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Cost)))
 
     def times(self, n: int) -> Cost:
         """Return the cost of doing it n times."""
-        return Cost(*(getattr(self, f.name) * n for f in fields(Cost)))
+        numbers = {f.name: getattr(self, f.name) for f in fields(Cost) if f.name != "functions"}
+        functions = Functions({name: cycles * n for name, cycles in self.functions.items()})
+        return Cost(**{name: n * value for name, value in numbers.items()}, functions=functions)
 
     def seconds(self, chip: Chip, cores: int, memory: str | None = None) -> float:
         """Return the modelled time of 1 or 2 cores, which share the memory of the model."""
@@ -79,12 +83,19 @@ class Counter:
         portable = fast.instructions
         if reference in self.chip.image.symbols:
             portable = self.chip.count(reference, self._placed(calls)).instructions
-        part = first_part(calls)
+        part = first_part(calls, self.chip.shares_columns)
         part_cycles = fast.cycles
         if part is not None:
             part_cycles = self.chip.count(function, self._placed(part)).cycles
         return Cost(
-            1, fast.instructions, portable, fast.cycles, fast.fetched, part_cycles, calls.macs
+            1,
+            fast.instructions,
+            portable,
+            fast.cycles,
+            fast.fetched,
+            part_cycles,
+            calls.macs,
+            fast.functions,
         )
 
     def _placed(self, calls: Calls) -> list[int]:
@@ -121,7 +132,8 @@ def measure(elf: Path, model: Path, steps: int) -> KernelFigures:
     whole = counter.cost(product(*PRODUCT))
     recording = record(model, steps)
     picture: dict[tuple[str, str], Cost] = {}
-    for calls in track(list(recording.calls.values()), description="ops"):
+    every = list(recording.calls.values())
+    for calls in track(every, description="ops", console=Console(stderr=True)):
         key = calls.phase, calls.op
         picture[key] = picture.get(key, Cost()) + counter.cost(calls).times(calls.count)
     fetched = counter.chip.fetched(recording.reads)

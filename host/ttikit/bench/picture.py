@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from rich.console import Console
 from rich.progress import track
 
 from ttikit.errors import TtiError
@@ -44,7 +45,7 @@ def measure(firmware: Path, model: Path, rounds: int = 7) -> PictureTimes:
     float_picture = torch_picture()
     float_picture()
     ours, theirs = [], []
-    for _ in track(range(rounds), description="picture"):
+    for _ in track(range(rounds), description="picture", console=Console(stderr=True)):
         ours += firmware_seconds(firmware, model, 1)
         start = time.perf_counter()
         float_picture()
