@@ -33,12 +33,12 @@ typedef struct {
     const float *r;
     int kpad;
     tti_pie_shape_t shape; // of the rows of activations that are multiplied
-    tti_pie_work_t work;
+    tti_pie_work_t *work;
 } conv_t;
 
 // Channels o ... o + 3, or fewer, of the pixels of v->shape, the first of which is at `at`.
 static void finish(const conv_t *v, tti_pie_requantize_t *q, size_t at, int cols) {
-    const float *sums = v->work.sums + TTI_COLUMNS;
+    const float *sums = v->work->sums + TTI_COLUMNS;
     int8_t *out = v->out + at;
     q->res = v->res != NULL ? v->res + at : NULL;
     if (cols == TTI_COLUMNS) {
@@ -77,7 +77,7 @@ static void multiply(conv_t *v, const int8_t *rows, int lines, int apart, size_t
         for (int line = 0; line < lines; line++) {
             const int8_t *w = v->w + (size_t)o * (size_t)v->kpad;
             for (int i = 0; i < cols; i++, w += v->kpad) {
-                tti_pie_sums(v->work.sums + i, rows + line * apart, w, &v->shape);
+                tti_pie_sums(v->work->sums + i, rows + line * apart, w, &v->shape);
             }
             size_t pixels = (size_t)line * (size_t)c->width;
             finish(v, &q, at + pixels * (size_t)c->cout + (size_t)o, cols);
@@ -96,20 +96,20 @@ static void fill(const conv_t *v, int8_t *to, int y, int x0, int n) {
     bool up = (c->flags & TTI_CONV_UPSAMPLE) != 0;
     int cin = c->cin, floor = (c->flags & TTI_CONV_RELU) != 0 ? 0 : -128;
     if (y < 0 || y >= c->height) {
-        memset(to, 0, (size_t)((n + 2) * cin));
+        tti_pie_zero(to, (n + 2) * cin / 16);
         return;
     }
     int row = (up ? y >> 1 : y) - c->in_y0, width = up ? c->width / 2 : c->width;
     const int8_t *from = v->x + (size_t)row * (size_t)width * (size_t)cin;
     int first = x0 - 1, end = x0 + n + 1;
     if (first < 0) {
-        memset(to, 0, (size_t)cin);
+        tti_pie_zero(to, cin / 16);
         to += cin;
         first = 0;
     }
     if (end > c->width) {
         end = c->width;
-        memset(to + (end - first) * cin, 0, (size_t)cin);
+        tti_pie_zero(to + (end - first) * cin, cin / 16);
     }
     if (!up) {
         tti_pie_copy(to, from + first * cin, (end - first) * cin / 16, floor);
@@ -172,10 +172,13 @@ void tti_conv3x3_s8(void *out, const int8_t *x, const int8_t *w, const float *m,
         tti_ref_conv3x3_s8(out, x, w, m, b, res, r, patches, pixels, c);
         return;
     }
+    tti_pie_work_t work;
+    tti_pie_zero(work.zeros, sizeof(work.zeros) / 16);
     conv_t v = {.c = c, .out = out, .x = x, .w = w, .m = m, .b = b, .res = res, .r = r};
     v.kpad = kpad;
-    v.shape.zeros = v.work.zeros;
-    v.shape.partial = v.work.partial;
+    v.work = &work;
+    v.shape.zeros = work.zeros;
+    v.shape.partial = work.partial;
     int n = min(min(room / (3 * c->cin) - 2, TTI_PIE_ROWS), c->width);
     if (c->cin % 16 == 0 && aligned(x) && n > 0) {
         int parts = (c->width + n - 1) / n; // of about the same size

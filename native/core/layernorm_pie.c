@@ -1,9 +1,9 @@
 // LayerNorm without parameters, modulation and quantisation on the ESP32-S3: contract §6, the
 // bytes of layernorm.c. Any sizes and addresses as there; buffers that do not begin at a multiple
 // of 16, or columns that are no multiple of 8, go to the reference.
+#include "divide_pie.h"
 #include "quantize_pie.h"
 #include "reference.h"
-#include "scalar.h"
 
 #ifdef TTI_PIE
 
@@ -22,11 +22,11 @@ void tti_layernorm_modulate_s8(int8_t *q, float *sq, const float *x, const float
         return;
     }
     for (int t = 0; t < rows; t++, x += n, q += n) {
-        float mean = tti_pie_sum4(x, cols) / (float)cols;
-        float var = tti_pie_sum4_squares(x, mean, cols) / (float)cols;
+        float mean = tti_pie_divide(tti_pie_sum4(x, cols), (float)cols);
+        float var = tti_pie_divide(tti_pie_sum4_squares(x, mean, cols), (float)cols);
         float mean_and_r[2] = {mean, tti_rsqrt_f(var + 1e-6f)};
         tti_pie_modulate(scratch, x, shift, scale, mean_and_r, cols);
-        sq[t] = tti_pie_quantize_row(q, scratch, cols);
+        tti_pie_quantize_rows(q, sq + t, scratch, 1, cols);
     }
 }
 

@@ -57,9 +57,7 @@ static void by_columns(const tti_product_t *p) {
     tti_pie_scale_t scale = {.sx_stride = (int32_t)(p->sx_stride * sizeof(float)),
                              .out_stride = (int32_t)(p->out_stride * sizeof(float)),
                              .any_bias = p->bias != NULL};
-    for (int i = 0; i < min(p->t, TTI_PIE_ROWS); i++) {
-        work.zeros[i] = 0;
-    }
+    tti_pie_zero(work.zeros, sizeof(work.zeros) / 16);
     for (int row = 0; row < p->t; row += TTI_PIE_ROWS) {
         int rows = min(TTI_PIE_ROWS, p->t - row);
         tti_pie_shape_t shape = {rows, (int)p->x_stride, 1, p->k, 0, work.zeros, work.partial};

@@ -7,15 +7,13 @@
 
 #include "target.h"
 
-#define TTI_PIE_INFINITY 0x7F800000u // as a bit pattern; those of NaN are larger
-
 // Whether x[n] can go through what follows: it begins at a multiple of 16, n is one of 8.
 static inline int tti_pie_takes(const float *x, size_t n) {
     return n % 8 == 0 && ((uintptr_t)x & 15) == 0;
 }
 
-// As tti_quantize_row of quantize.h, the same bytes; any n and address.
-float tti_pie_quantize_row(int8_t *q, const float *x, int n);
+// As tti_quantize_rows, for rows that tti_pie_takes.
+void tti_pie_quantize_rows(int8_t *q, float *scale, const float *x, int rows, int cols);
 
 // The largest bit pattern of |x|, n > 0.
 uint32_t tti_pie_largest(const float *x, size_t n);

@@ -6,9 +6,9 @@
 // Rounding hands its rest from column to column, a chain of operations that wait for each other.
 // So exponentials of two rows are taken first, and the chains of both then fill each other's
 // waits. 1.1 KB of stack.
+#include "divide_pie.h"
 #include "quantize_pie.h"
 #include "reference.h"
-#include "scalar.h"
 
 #ifdef TTI_PIE
 
@@ -54,7 +54,7 @@ static bool two_rows(int8_t *p, float *inv, const float *s, int cols, int valid,
     size_t stride = (uintptr_t)second - (uintptr_t)p;
     tti_pie_diffuse2(p, e[0], stride, two ? sizeof(e[0]) : 0, valid, sums);
     for (int i = 0; i <= two; i++) {
-        inv[i] = 1.0f / (float)sums[i];
+        inv[i] = tti_pie_quotient(1.0f, (float)sums[i]);
         memset(p + (size_t)i * n + valid, 0, (size_t)(cols - valid));
     }
     return true;

@@ -2,6 +2,7 @@
 // and the conversion to float32 that opens §5, §7 and §8.
 //
 // void tti_pie_sums(float *sums, const int8_t *x, const int8_t *w, const tti_pie_shape_t *shape)
+// void tti_pie_zero(void *to, int n)
 //
 // A slice of up to 96 weights stays in registers while the same terms of all rows of x stream by:
 // each vmulas multiplies 16 of them and loads 16 others, so the loop is as fast as the multiplier.
@@ -166,6 +167,14 @@
         add     a3, a3, a9
         j       .Lrun
         end tti_pie_sums
+
+        begin tti_pie_zero              // a2 to, a3 n
+        entry   a1, 32
+        ee.zero.q q0
+        loopnez a3, 1f
+        ee.vst.128.ip q0, a2, 16
+1:      retw
+        end tti_pie_zero
 #endif
 
 #ifdef __linux__ // or a PC's linker takes the stack for executable

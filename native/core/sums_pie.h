@@ -25,12 +25,15 @@ typedef struct {
 // written and mean nothing.
 typedef struct {
     float sums[(TTI_PIE_ROWS + 1) * TTI_COLUMNS] __attribute__((aligned(16)));
-    int64_t zeros[TTI_PIE_ROWS];
+    int64_t zeros[TTI_PIE_ROWS] __attribute__((aligned(16)));
     int64_t partial[TTI_PIE_ROWS];
 } tti_pie_work_t;
 
 // sums[4 * (1 + t)] = float(sum of x[t][i] * w[i]) for t < rows; x, w 16-aligned, w of runs * run
 // bytes without gaps. No over-read. |x|, |w| <= 127, at most 65536 terms.
 void tti_pie_sums(float *sums, const int8_t *x, const int8_t *w, const tti_pie_shape_t *shape);
+
+// to[16 * n bytes] = 0, to 16-aligned.
+void tti_pie_zero(void *to, int n);
 
 #endif
