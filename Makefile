@@ -149,10 +149,12 @@ test-long: $(VENV)/installed firmware emulated-firmware pico2-firmware ## the te
 bench: $(VENV)/installed firmware ## measure time and memory of a picture on this PC
 	@OMP_NUM_THREADS=1 $(VENV)/bin/ttikit bench --firmware $(FIRMWARE) --model "$$MODEL"
 
+CHIP ?= m33
 .PHONY: kernels
-kernels: $(VENV)/installed ## count instructions of a picture on an emulated Cortex-M33
-	@$(MAKE) -s -C native m33 BUILD=$(BUILD)/native
-	@$(VENV)/bin/ttikit kernels --elf $(BUILD)/native/tti_m33.elf --model "$$MODEL" $${STEPS:+--steps "$$STEPS"}
+kernels: $(VENV)/installed ## count instructions of a picture on an emulated Cortex-M33 (CHIP=lx7: Xtensa LX7)
+	@$(MAKE) -s -C native $(CHIP) BUILD=$(BUILD)/native
+	@$(VENV)/bin/ttikit kernels --elf $(BUILD)/native/tti_$(CHIP).elf --model "$$MODEL" \
+		$${STEPS:+--steps "$$STEPS"}
 
 # DATA is a folder of `ttikit data render`; a run that is stopped goes on where it was.
 .PHONY: quality
