@@ -42,7 +42,7 @@ SUBCOMMANDS = {
     "model": Subcommand("ttikit.model_file.cli", "app", "Show, verify and compare .tti files."),
     "bench": Subcommand("ttikit.bench.cli", "bench", "Measure time and memory on this PC."),
     "kernels": Subcommand(
-        "ttikit.bench.cli", "kernels", "Count a Cortex-M33's instructions for a picture."
+        "ttikit.bench.cli", "kernels", "Count a chip's instructions for a picture, emulated."
     ),
     "pie": Subcommand("ttikit.pie.cli", "app", "Model cycles of the ESP32-S3's vector code."),
     "board": Subcommand("ttikit.board.cli", "app", "Run and use boards."),
