@@ -80,6 +80,14 @@ def test_round_trip_of_every_opcode(capstone: Disassembler) -> None:
     assert tried > 256 * 20
 
 
+def test_any_wrong_bit_of_an_opcode_is_noticed(capstone: Disassembler) -> None:
+    for opcode in opcodes().values():
+        for bit in range(opcode.size * 8):
+            if opcode.mask >> bit & 1:
+                seen = capstone.decode(opcode.word ^ 1 << bit, opcode.size)
+                assert seen is None or seen[0] != opcode.name, (opcode.name, bit)
+
+
 @pytest.mark.parametrize(
     "name", ["ee.vmulas.s8.accx.ld.ip", "ee.vldbc.16.ip", "ee.srs.accx", "rur.qacc_h_4"]
 )
