@@ -98,14 +98,18 @@ def test_seconds_add_memory(counter: Counter) -> None:
 
 def test_report(counter: Counter) -> None:
     cost = counter.cost(product(8, 8, 32))
-    figures = KernelFigures(counter.chip, cost, {("dit", "gemm_s8"): cost.times(3)})
+    products = {(8, 8, 32): cost}
+    figures = KernelFigures(counter.chip, products, {("dit", "gemm_s8"): cost.times(3)})
     lines = list(report(figures, 8))
     row = next(line for line in lines if line.startswith("  dit"))
     assert row.split()[:3] == ["dit", "gemm_s8", "3"]
+    assert lines[2].startswith("  8×8×32 ")
+    assert "tti_pie_sums" in lines[2]
     assert any(line.split()[:1] == ["tti_pie_sums"] for line in lines)
     assert lines[-2].startswith("  model in flash: one core")
     assert lines[-1].startswith("  model in PSRAM: one core")
     figures_ = as_dict(figures)
     assert figures_["cycles"] == 3 * cost.cycles
+    assert figures_["products"]["8×8×32"]["cycles_per_16_mac"] == cost.per_16
     assert figures_["functions"]["tti_pie_sums"] == 3 * cost.functions["tti_pie_sums"]
     assert set(figures_["seconds"]) == {"flash", "PSRAM"}

@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ttikit.bench.kernels import PRODUCT, Cost, KernelFigures
+from ttikit.bench.kernels import Cost, KernelFigures
 
-FUNCTIONS = 4  # of a product that are shown; of a picture three times as many
-MACS = PRODUCT[0] * PRODUCT[1] * PRODUCT[2]
+PARTS = 2  # functions of a product that are shown
+FUNCTIONS = 12  # of a picture
+
+
+def _sizes(sizes: tuple[int, int, int]) -> str:
+    return "×".join(map(str, sizes))
 
 
 def as_dict(figures: KernelFigures) -> dict[str, Any]:
     """Return the figures for JSON."""
-    total, product = figures.total, figures.product
+    total = figures.total
     return {
-        "per_mac": product.instructions / MACS,
-        "portable_per_mac": product.portable / MACS,
-        "product_cycles_per_16_mac": product.per_16,
+        "products": {
+            _sizes(sizes): {
+                "instructions_per_mac": cost.instructions / cost.macs,
+                "portable_per_mac": cost.portable / cost.macs,
+                "cycles_per_16_mac": cost.per_16,
+                "functions": dict(cost.functions.most_common()),
+            }
+            for sizes, cost in figures.products.items()
+        },
         "instructions": total.instructions,
         "portable": total.portable,
         "cycles": total.cycles,
@@ -37,20 +47,23 @@ def as_dict(figures: KernelFigures) -> dict[str, Any]:
             for (phase, op), cost in figures.picture.items()
         },
         "functions": dict(total.functions.most_common()),
-        "product_functions": dict(product.functions.most_common()),
     }
 
 
 def report(figures: KernelFigures, steps: int) -> Iterator[str]:
     """Yield the lines that tell of the figures."""
-    chip, product = figures.chip, figures.product
-    yield f"matrix product {'×'.join(map(str, PRODUCT))} on one core:"
-    yield (
-        f"  {chip.core} {product.instructions / MACS:.3f} instructions per multiplication,"
-        f" portable C {product.portable / MACS:.3f}; {product.per_16:.2f} cycles for 16"
-    )
-    for name, cycles in product.functions.most_common(FUNCTIONS):
-        yield f"    {name:22} {cycles * 16 / product.macs:.2f} of these"
+    chip = figures.chip
+    yield f"matrix products on one core of {chip.core}, per multiplication:"
+    yield "                 instr.  portable  cycles for 16"
+    for sizes, cost in figures.products.items():
+        parts = [
+            f"{name} {cycles * 16 / cost.macs:.2f}"
+            for name, cycles in cost.functions.most_common(PARTS)
+        ]
+        yield (
+            f"  {_sizes(sizes):12} {cost.instructions / cost.macs:8.3f}"
+            f"  {cost.portable / cost.macs:8.3f} {cost.per_16:8.2f}  {', '.join(parts)}"
+        )
     yield f"one picture, {steps} steps; millions, time of two cores:"
     yield (
         "  phase   op                       calls  instr.  portable  cycles"
@@ -61,7 +74,7 @@ def report(figures: KernelFigures, steps: int) -> Iterator[str]:
         yield _row(figures, phase, op, cost)
     if figures.total.functions:
         yield "cycles of one core by function, millions:"
-    for name, cycles in figures.total.functions.most_common(3 * FUNCTIONS):
+    for name, cycles in figures.total.functions.most_common(FUNCTIONS):
         yield f"  {name:31} {cycles / 1e6:7.1f}"
     yield f"modelled time of a picture on {chip.name} (cycles and memory, not silicon):"
     for memory in chip.memories:

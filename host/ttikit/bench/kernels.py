@@ -16,7 +16,8 @@ from ttikit.bench.calls import FROM_MODEL, Calls, first_part, record
 from ttikit.bench.chips import Chip, Functions, open_chip
 from ttikit.emulator import c_arguments
 
-PRODUCT = (64, 192, 576)  # rows, columns and depth of the matrix product that is compared
+# Rows, columns and depth of the matrix products that are shown: a large one, and the model's.
+PRODUCTS = ((64, 192, 576), (128, 192, 192), (64, 96, 192), (64, 192, 96), (64, 64, 32))
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,10 @@ class Cost:
 
 @dataclass(frozen=True)
 class KernelFigures:
-    """The cost of one matrix product, and that of a picture's ops by phase and op."""
+    """Costs of matrix products by their sizes, and of a picture's ops by phase and op."""
 
     chip: Chip
-    product: Cost
+    products: dict[tuple[int, int, int], Cost]
     picture: dict[tuple[str, str], Cost]
 
     @property
@@ -129,7 +130,7 @@ def product(t: int, o: int, k: int) -> Calls:
 def measure(elf: Path, model: Path, steps: int) -> KernelFigures:
     """Count the kernels in `elf` (`make -C native m33` or `lx7`, or a firmware) for a picture."""
     counter = Counter(elf)
-    whole = counter.cost(product(*PRODUCT))
+    products = {sizes: counter.cost(product(*sizes)) for sizes in PRODUCTS}
     recording = record(model, steps)
     picture: dict[tuple[str, str], Cost] = {}
     every = list(recording.calls.values())
@@ -139,4 +140,4 @@ def measure(elf: Path, model: Path, steps: int) -> KernelFigures:
     fetched = counter.chip.fetched(recording.reads)
     if fetched is not None:
         picture = {key: replace(cost, fetched=fetched[key]) for key, cost in picture.items()}
-    return KernelFigures(counter.chip, whole, picture)
+    return KernelFigures(counter.chip, products, picture)
