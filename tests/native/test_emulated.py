@@ -87,6 +87,11 @@ def test_constants_of_exp_are_rounded_once(cpu: EmulatedCpu) -> None:
         ("lx7", "sums_pie.S", "ee.ld.accx.ip a10, 8;           \\", "ee.zero.accx; \\"),
         ("lx7", "quantize_row_pie.S", "ee.vmax.s32 q4, q4, q5", "ee.vmin.s32 q4, q4, q5"),
         ("lx7", "requantize_pie.S", "sext    a8, a8, 7", "sext    a8, a8, 8"),
+        ("lx7", "scale_pie.S", "mul.s   f3, f11, f3;", "mul.s   f3, f10, f3;"),
+        ("lx7", "exp_pie.S", "ee.vmin.s32 q7, q7, q1", "ee.vmin.s32 q7, q7, q0"),
+        ("lx7", "normalize_pie.S", "add.s   f3, f3, f11", "add.s   f3, f11, f11"),
+        ("lx7", "gelu_table_pie.S", "f7, f6, a11, 0", "f7, f6, a10, 0"),
+        ("lx7", "conv3x3_s8_pie.c", "(end >> 1) * cin", "(first >> 1) * cin"),
     ],
     indirect=["chip"],
 )
