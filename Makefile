@@ -84,9 +84,10 @@ run: on-this-pc firmware ## draw the face that PROMPT describes; OUT names a PNG
 repl: on-this-pc firmware ## start MicroPython with tti in it; Ctrl-D leaves
 	@$(FIRMWARE)
 
-# The board that QEMU emulates has its own firmware, built by its own rules. MODEL becomes its
-# /rom/faces.tti; its files are kept in BUILD.
+# The boards that QEMU emulates have firmware of their own, built by their own rules. MODEL becomes
+# their /rom/faces.tti; their files are kept in BUILD.
 EMULATED_FIRMWARE := $(BUILD)/firmware-qemu_m33/firmware.elf
+LX7_FIRMWARE := $(BUILD)/firmware-qemu_lx7/firmware.elf
 
 # Builds the firmware of another board, $(1).
 firmware-of = @$(if $(MPY_FETCHED),unset MPY_DIR;) $(MAKE) --no-print-directory firmware BOARD=$(1) \
@@ -96,15 +97,20 @@ firmware-of = @$(if $(MPY_FETCHED),unset MPY_DIR;) $(MAKE) --no-print-directory 
 emulated-firmware:
 	$(call firmware-of,QEMU_M33)
 
+.PHONY: lx7-firmware
+lx7-firmware:
+	$(call firmware-of,QEMU_LX7)
+
 # The tests look into it; there is no board to run it on.
 .PHONY: pico2-firmware
 pico2-firmware:
 	$(call firmware-of,PICO2)
 
+# The one with a Cortex-M33 unless BOARD=QEMU_LX7.
 .PHONY: board
-board: $(VENV)/installed emulated-firmware ## start an emulated board with 520 KB for mpremote; Ctrl-C ends it
-	@$(VENV)/bin/ttikit board emulate --firmware $(EMULATED_FIRMWARE) --model "$$MODEL" \
-		--flash $(BUILD)/board-flash.img
+board: $(VENV)/installed $(if $(filter QEMU_LX7,$(BOARD)),lx7,emulated)-firmware ## start an emulated board for mpremote; Ctrl-C ends it (BOARD=QEMU_M33, 520 KB, or QEMU_LX7)
+	@$(VENV)/bin/ttikit board emulate --model "$$MODEL" --flash $(BUILD)/board-flash.img \
+		--firmware $(if $(filter QEMU_LX7,$(BOARD)),$(LX7_FIRMWARE),$(EMULATED_FIRMWARE))
 
 .PHONY: venv
 venv: $(VENV)/installed ## install ttikit with everything it can do into .venv
@@ -135,14 +141,14 @@ format: $(VENV)/installed ## rewrite sources in the project's style
 
 # One thread each: results are repeatable, and tests do not fight over the cores.
 PYTEST = OMP_NUM_THREADS=1 TTI_FIRMWARE=$(FIRMWARE) TTI_BOARD_FIRMWARE=$(EMULATED_FIRMWARE) \
-	TTI_PICO2=$(BUILD)/firmware-pico2 $(VENV)/bin/python -m pytest
+	TTI_LX7_FIRMWARE=$(LX7_FIRMWARE) TTI_PICO2=$(BUILD)/firmware-pico2 $(VENV)/bin/python -m pytest
 
 .PHONY: test
-test: $(VENV)/installed firmware emulated-firmware pico2-firmware lint ## lint, then all tests but the long ones
+test: $(VENV)/installed firmware emulated-firmware lx7-firmware pico2-firmware lint ## lint, then all tests but the long ones
 	$(PYTEST) -m 'not long' $(TESTS)
 
 .PHONY: test-long
-test-long: $(VENV)/installed firmware emulated-firmware pico2-firmware ## the tests that take minutes
+test-long: $(VENV)/installed firmware emulated-firmware lx7-firmware pico2-firmware ## the tests that take minutes
 	$(PYTEST) -m long $(TESTS)
 
 .PHONY: bench

@@ -1,6 +1,6 @@
 // The board's flash: a region of memory with the contents of a file of the host. Its first part
-// holds a ROMFS, used in place; the rest is the block device of the file system. Like NOR flash, it
-// is erased by blocks to ones, and a write turns ones into zeros only.
+// holds a ROMFS, used in place; the rest is the block device of the file system. Like NOR flash,
+// it is erased by blocks to ones, and a write turns ones into zeros only.
 #include "board.h"
 #include "cpu.h"
 

@@ -18,9 +18,14 @@
 
 _Noreturn void lx7_restart(void); // core/start.S
 
+// The PC may stop the emulator between two instructions: a time that has passed by then would come
+// again only when the counter has been all around.
 static void wake_in(uint32_t ticks) {
-    uint32_t at = cpu_ticks() + ticks;
-    __asm volatile("wsr %0, ccompare0\n\tesync" ::"r"(at));
+    uint32_t at;
+    do {
+        at = cpu_ticks() + ticks;
+        __asm volatile("wsr %0, ccompare0\n\tesync" ::"r"(at));
+    } while ((int32_t)(at - cpu_ticks()) <= 0);
 }
 
 void cpu_init(void) {

@@ -10,7 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from ttikit.board import EmulatedBoard
+
+on_cpus = pytest.mark.parametrize("cpu", ["m33", "lx7"], indirect=True, scope="session")
 
 
 @dataclass(frozen=True)

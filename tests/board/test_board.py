@@ -7,7 +7,7 @@ import time
 
 import pytest
 from board_driver import Terminal, mpremote_on
-from ttikit.board import M33, BoardError, EmulatedBoard
+from ttikit.board import BoardError, EmulatedBoard
 from ttikit.errors import TtiError
 
 RAM_BYTES = 520 * 1024
@@ -184,7 +184,7 @@ print(work())
 """
     counts = []
     for _ in range(2):
-        with EmulatedBoard(M33, board_firmware, own_board.flash, counted=True) as board:
+        with EmulatedBoard(board_firmware, own_board.flash, counted=True) as board:
             counts.append(int(mpremote_on(board)("exec", code).text))
     # A loop of MicroPython's takes some 100 instructions a turn, of 64 ns; a tick is 50 ns.
     assert 500_000 < counts[0] < 5_000_000
@@ -197,20 +197,23 @@ def test_dead_emulator_is_named(own_board):
         own_board.wait(20)
 
 
-def test_emulator_that_cannot_start_says_why(own_board, tmp_path):
+def test_emulator_that_cannot_start_says_why(board_firmware, own_board, tmp_path):
     own_board.stop()
     (tmp_path / "text.elf").write_text("no firmware")
     with pytest.raises(BoardError, match="there is no firmware"):
-        EmulatedBoard(M33, tmp_path / "absent.elf", own_board.flash).start()
-    bad = EmulatedBoard(M33, tmp_path / "text.elf", own_board.flash)
-    with pytest.raises(BoardError):
-        bad.start()
-        bad.wait(20)
-    bad.stop()
+        EmulatedBoard(tmp_path / "absent.elf", own_board.flash).start()
+    with pytest.raises(BoardError, match="is no firmware of an emulated board"):
+        EmulatedBoard(tmp_path / "text.elf", own_board.flash).start()
+    (tmp_path / "cut.elf").write_bytes(board_firmware.read_bytes()[:100])
+    cut = EmulatedBoard(tmp_path / "cut.elf", own_board.flash)
+    with pytest.raises(BoardError, match="QEMU has ended"):
+        cut.start()
+        cut.wait(20)
+    cut.stop()
 
 
 def test_two_boards_do_not_share_a_flash(own_board):
-    second = EmulatedBoard(M33, own_board.firmware, own_board.flash)
+    second = EmulatedBoard(own_board.firmware, own_board.flash)
     with pytest.raises(TtiError, match="another emulated board runs with"), second:
         pass
 

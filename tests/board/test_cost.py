@@ -3,7 +3,7 @@
 import subprocess
 
 from board_driver import mpremote_on
-from ttikit.board import M33, EmulatedBoard, write_flash
+from ttikit.board import EmulatedBoard, write_flash
 
 PEAK_LIMIT = 400 * 1024  # bytes of RAM in all, of 520 KB
 
@@ -28,7 +28,7 @@ print(time.ticks_diff(time.ticks_us(), start), heap, run(True), emulated.stack()
 def test_cost_of_a_picture(board_firmware, repo, tmp_path):
     flash = tmp_path / "flash.img"
     write_flash(flash, {"faces.tti": (repo / "models" / "faces.tti").read_bytes()})
-    with EmulatedBoard(M33, board_firmware, flash, counted=True) as board:
+    with EmulatedBoard(board_firmware, flash, counted=True) as board:
         text = mpremote_on(board)("exec", DRAW, timeout=300).text
     virtual_us, heap, live, stack = map(int, text.split())
     command = ["arm-none-eabi-size", "-A", board_firmware]

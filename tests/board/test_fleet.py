@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from ttikit.board import M33, EmulatedBoard, session, write_flash
+from ttikit.board import EmulatedBoard, session, write_flash
 from ttikit.board.session import Session, SessionError
 
 
@@ -104,7 +104,7 @@ def test_a_port_of_an_unknown_kind_is_a_sentence():
 def test_ctrl_c_stops_all_boards(board, board_firmware, repo, tmp_path):
     flash = tmp_path / "flash.img"
     write_flash(flash, {"faces.tti": (repo / "models" / "faces.tti").read_bytes()})
-    with EmulatedBoard(M33, board_firmware, flash) as other:
+    with EmulatedBoard(board_firmware, flash) as other:
         ports = ("-p", board.port, "-p", other.port)
         command = [
             sys.executable,

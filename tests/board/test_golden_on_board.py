@@ -9,6 +9,7 @@ from board_driver import Terminal
 GOLDEN = Path(__file__).parents[1] / "golden" / "pictures.json"
 ROWS = json.loads(GOLDEN.read_text("utf-8"))
 QUICK = [row for row in ROWS if row["steps"] == 2]
+(SHORTEST,) = [row for row in ROWS if row["steps"] == 1]  # for the board that is slower
 
 DRAW = """
 import hashlib, tti
@@ -36,6 +37,19 @@ def test_golden_picture(mpremote, row):
 @pytest.mark.parametrize("row", [row for row in ROWS if row not in QUICK], ids=name)
 def test_golden_picture_with_other_steps(mpremote, row):
     assert mpremote("exec", DRAW.format(**row), timeout=900).text.strip() == row["sha256"]
+
+
+@pytest.mark.parametrize("cpu", ["lx7"], indirect=True, scope="session")
+def test_golden_picture_by_vector_instructions(mpremote):
+    code = DRAW.format(**SHORTEST)
+    assert mpremote("exec", code, timeout=600).text.strip() == SHORTEST["sha256"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cpu", ["lx7"], indirect=True, scope="session")
+@pytest.mark.parametrize("row", [row for row in ROWS if row != SHORTEST], ids=name)
+def test_every_golden_picture_by_vector_instructions(mpremote, row):
+    assert mpremote("exec", DRAW.format(**row), timeout=1800).text.strip() == row["sha256"]
 
 
 def test_ctrl_c_in_the_middle_of_a_picture(board, mpremote):

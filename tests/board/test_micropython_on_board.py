@@ -6,24 +6,24 @@ import subprocess
 import sys
 
 import pytest
+from board_driver import on_cpus
 
-FOLDERS = [
-    *("basics", "float", "micropython", "misc"),
-    *("extmod", "stress", "unicode", "inlineasm/thumb"),
-]
+FOLDERS = ["basics", "float", "micropython", "misc", "extmod", "stress", "unicode"]
+INLINE = {"m33": ["inlineasm/thumb"], "lx7": []}  # assembly in Python
 EXCLUDED = {
     # It tunes itself for little stack only where there is little heap; a Pico 2 fails it as well.
     "stress/recursive_iternext.py",
     # These need files of the tree beside them.
     *(f"unicode/{name}.py" for name in ("file1", "file2", "file_invalid")),
 }
-STEP = 8  # `make test` runs every eighth
+STEP = {"m33": 8, "lx7": 16}  # `make test` runs every eighth
 
 
-def own_tests(mpy_dir):
+def own_tests(mpy_dir, cpu):
     """Return the tests of FOLDERS that can run without micropython-lib, by their short paths."""
     tests = mpy_dir / "tests"
-    found = [path for folder in FOLDERS for path in sorted((tests / folder).glob("*.py"))]
+    folders = FOLDERS + INLINE[cpu]
+    found = [path for folder in folders for path in sorted((tests / folder).glob("*.py"))]
     names = {
         str(path.relative_to(tests)) for path in found if "import unittest" not in path.read_text()
     }
@@ -54,11 +54,13 @@ def run_on(board, mpy_dir, results, names):
     return int(counted[1])
 
 
-def test_a_share_of_micropythons_tests(own_board, mpy_dir, tmp_path):
-    names = own_tests(mpy_dir)[::STEP]
-    assert run_on(own_board, mpy_dir, tmp_path, names) >= 90
+@on_cpus
+def test_a_share_of_micropythons_tests(cpu, own_board, mpy_dir, tmp_path):
+    names = own_tests(mpy_dir, cpu)[:: STEP[cpu]]
+    assert run_on(own_board, mpy_dir, tmp_path, names) >= 720 / STEP[cpu]
 
 
 @pytest.mark.long
-def test_all_of_micropythons_tests(own_board, mpy_dir, tmp_path):
-    assert run_on(own_board, mpy_dir, tmp_path, own_tests(mpy_dir)) >= 800
+@on_cpus
+def test_all_of_micropythons_tests(cpu, own_board, mpy_dir, tmp_path):
+    assert run_on(own_board, mpy_dir, tmp_path, own_tests(mpy_dir, cpu)) >= 800

@@ -4,8 +4,10 @@ import random
 import re
 import time
 
-from board_driver import Terminal, mpremote_on
+from board_driver import Terminal, mpremote_on, on_cpus
 from ttikit.board import write_flash
+
+pytestmark = on_cpus
 
 
 def test_exec(mpremote):

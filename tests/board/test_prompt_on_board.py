@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from board_driver import on_cpus
 from ttikit.board import EmulatedBoard
 
 from tests.repl.cases import CASES, Case, check
 from tests.repl.terminal import PROMPT, Terminal
 from tests.repl.transcript import draw, golden
+
+pytestmark = on_cpus
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from ttikit.board import M33, EmulatedBoard, write_flash
+from ttikit.board import EmulatedBoard, write_flash
 from ttikit.board.deploy import Deployment
 from ttikit.board.session import Session, SessionError
 
@@ -74,7 +74,7 @@ def test_prompts_from_a_terminal_of_another_alphabet(board, tmp_path):
 def test_two_boards_at_once(board, board_firmware, repo, tmp_path):
     flash = tmp_path / "flash.img"
     write_flash(flash, {"faces.tti": (repo / "models" / "faces.tti").read_bytes()})
-    with EmulatedBoard(M33, board_firmware, flash) as other:
+    with EmulatedBoard(board_firmware, flash) as other:
         ports = ["-p", board.port, "-p", other.port]
         args = [*RECIPE, *ports, "-o", tmp_path / "face.png", "--json"]
         status, stdout, stderr = ttikit("generate", ROW["prompt"], *args)
@@ -217,7 +217,7 @@ def test_a_board_that_is_unplugged_while_it_draws(board_firmware, repo, tmp_path
     flash = tmp_path / "flash.img"
     write_flash(flash, {"faces.tti": (repo / "models" / "faces.tti").read_bytes()})
     out = tmp_path / "face.png"
-    with EmulatedBoard(M33, board_firmware, flash) as own:
+    with EmulatedBoard(board_firmware, flash) as own:
         port = own.port
         process = start("generate", "девушка", "--steps", 100, "-p", port, "-o", out)
         wait_for_work(own, process)
@@ -253,7 +253,7 @@ def test_only_what_differs_is_written(board_firmware, repo, tmp_path):
     with flash.open("r+b") as file:
         file.seek(2_000_000)
         file.write(b"\0" * 8)
-    with EmulatedBoard(M33, board_firmware, flash) as own:
+    with EmulatedBoard(board_firmware, flash) as own:
         status, stdout, stderr = ttikit("selftest", "-p", own.port)
         assert status == 2 and "copy it again" in stdout.decode()
         status, stdout, stderr = ttikit("deploy", "-p", own.port)
@@ -317,13 +317,13 @@ def test_files_that_are_nearly_full(own_board):
 def test_a_board_that_is_unplugged_while_a_model_is_written(board_firmware, repo, tmp_path):
     flash = tmp_path / "flash.img"
     write_flash(flash, {})
-    with EmulatedBoard(M33, board_firmware, flash) as own:
+    with EmulatedBoard(board_firmware, flash) as own:
         port = own.port
         process = start("deploy", "-p", port)
         wait_for_work(own, process)
     _, stderr = process.communicate(timeout=30)
     assert process.returncode == 2
     assert stderr.decode().startswith(f"ttikit: {port}: the board is gone")
-    with EmulatedBoard(M33, board_firmware, flash) as own:
+    with EmulatedBoard(board_firmware, flash) as own:
         status, _, stderr = ttikit("generate", "девушка", "-p", own.port)
     assert status == 2 and "no model found" in stderr

@@ -32,13 +32,13 @@ class Terminal:
         for key in keys:
             self.send(bytes([key]))
 
-    def read_until(self, text: bytes, count: int = 1) -> bytes:
+    def read_until(self, text: bytes, count: int = 1, seconds: float = SECONDS) -> bytes:
         """Return what is shown up to the end of the `count`-th `text`, which must come."""
         seen = b""
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + seconds
         while seen.count(text) < count:
             ready, _, _ = select.select([self.fd], [], [], max(0.0, end - time.monotonic()))
-            assert ready, f"waited {SECONDS} s for {text!r} × {count}, saw {seen!r}"
+            assert ready, f"waited {seconds} s for {text!r} × {count}, saw {seen!r}"
             seen += os.read(self.fd, 4096)
         return seen
 

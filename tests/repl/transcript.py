@@ -24,5 +24,5 @@ def draw(terminal: Terminal) -> str:
     """Type the call byte by byte; return what is shown of the picture's hash."""
     terminal.run(b"import tti" + ENTER)
     terminal.send_bytes(CALL + ENTER)
-    terminal.read_until(PROMPT)
+    terminal.read_until(PROMPT, seconds=300)  # an emulated board draws slowly
     return terminal.run(HASH + ENTER)

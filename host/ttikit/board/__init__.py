@@ -1,14 +1,12 @@
 """Boards: the emulated one, and the images that go into a board's flash."""
 
-from ttikit.board.emulator import M33, BoardError, EmulatedBoard, Machine
+from ttikit.board.emulator import BoardError, EmulatedBoard
 from ttikit.board.flash import write_flash
 from ttikit.board.romfs import RomFile, RomfsError, build_romfs, read_romfs
 
 __all__ = [
-    "M33",
     "BoardError",
     "EmulatedBoard",
-    "Machine",
     "RomFile",
     "RomfsError",
     "build_romfs",

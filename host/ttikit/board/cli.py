@@ -41,13 +41,13 @@ def emulate(
         Path, typer.Option(help="File that holds the board's flash, files and all, between runs.")
     ] = Path("build/board-flash.img"),
 ) -> None:
-    """Start a board that QEMU emulates (a Cortex-M33 with 520 KB) and name its terminal."""
-    from ttikit.board import M33, EmulatedBoard, write_flash
+    """Start a board that QEMU emulates (what it is the firmware says) and name its terminal."""
+    from ttikit.board import EmulatedBoard, write_flash
     from ttikit.model_file import read_model
 
     signal.signal(signal.SIGTERM, _interrupt)  # QEMU is not left behind
     write_flash(flash, {"faces.tti": read_model(model, verify=True).raw})
-    with EmulatedBoard(M33, firmware, flash) as board:
+    with EmulatedBoard(firmware, flash) as board:
         print(EXAMPLES.format(port=board.port, flash=flash, mpremote=_mpremote()), flush=True)
         try:
             board.wait()

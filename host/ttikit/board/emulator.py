@@ -1,6 +1,6 @@
 """A board that QEMU emulates: it runs our firmware, and its console is a pseudo-terminal.
 
-with EmulatedBoard(M33, firmware, flash) as board:
+with EmulatedBoard(firmware, flash) as board:
     print(board.port)           # such as /dev/pts/3: `mpremote connect /dev/pts/3`
 """
 
@@ -23,6 +23,7 @@ from ttikit.errors import TtiError
 START_SECONDS = 30.0
 END_SECONDS = 5.0
 STOPPED = 99  # QEMU's exit status when the firmware found a fault; board_configs/emulated/cpu.h
+ELF = b"\x7fELF"
 _PORT = re.compile(rb"char device redirected to (\S+)")
 
 
@@ -32,22 +33,51 @@ class BoardError(TtiError):
 
 @dataclass(frozen=True)
 class Machine:
-    """A CPU that QEMU emulates: its program and arguments, `{flash}` standing for the flash."""
+    """A CPU that QEMU emulates: its program, and arguments with `{flash}` and `{bytes}`."""
 
     program: str
     package: str
     arguments: tuple[str, ...]
 
 
-M33 = Machine(
-    "qemu-system-arm",
-    "qemu-system-arm",
-    ("-machine", "mps2-an505,memory-backend=flash"),
-)
+# Either way the firmware may ask the PC for random bytes and the time, and report a fault.
+MACHINES = {
+    40: Machine(  # by the processor in the head of an ELF file
+        "qemu-system-arm",
+        "qemu-system-arm",
+        (
+            *("-machine", "mps2-an505,memory-backend=flash"),
+            "-object",
+            "memory-backend-file,id=flash,size={bytes},share=on,mem-path={flash}",
+            *("-semihosting-config", "enable=on,target=native"),
+        ),
+    ),
+    94: Machine(
+        "qemu-system-xtensa",
+        "qemu-system-misc",
+        (
+            *("-machine", "sim", "-cpu", "de233_fpu"),
+            *("-semihosting-config", "enable=on,target=native,arg=tti,arg={flash}"),
+        ),
+    ),
+}
+
+
+def machine_for(firmware: Path) -> Machine:
+    """Return the machine that a firmware is for; BoardError if there is none."""
+    try:
+        with firmware.open("rb") as file:
+            head = file.read(20)
+    except OSError as error:
+        raise BoardError(f"{firmware} cannot be read: {error.strerror}") from None
+    machine = MACHINES.get(int.from_bytes(head[18:20], "little")) if head[:4] == ELF else None
+    if machine is None:
+        raise BoardError(f"{firmware} is no firmware of an emulated board; run `make board`")
+    return machine
 
 
 class EmulatedBoard:
-    """Runs `firmware` (an ELF file) on `machine`, with the file `flash` as its flash.
+    """Runs `firmware` (an ELF file) on the machine it is for, with the file `flash` as its flash.
 
     `counted` makes the board's clock follow the instructions that it executes, at 64 ns each,
     instead of the PC's clock: runs are repeatable, and `time.ticks_cpu()` counts 50 ns.
@@ -55,10 +85,7 @@ class EmulatedBoard:
     Use it as a context manager, or call `start` and `stop`. Raises BoardError.
     """
 
-    def __init__(
-        self, machine: Machine, firmware: Path, flash: Path, counted: bool = False
-    ) -> None:
-        self.machine = machine
+    def __init__(self, firmware: Path, flash: Path, counted: bool = False) -> None:
         self.firmware = firmware
         self.flash = flash
         self.counted = counted
@@ -125,21 +152,18 @@ class EmulatedBoard:
         self.check()
 
     def _command(self) -> list[str]:
-        program = shutil.which(self.machine.program)
+        machine = machine_for(self.firmware)
+        program = shutil.which(machine.program)
         if program is None:
             raise BoardError(
-                f"{self.machine.program} is missing; install the package {self.machine.package}"
+                f"{machine.program} is missing; install the package {machine.package}"
             )
-        memory = f"memory-backend-file,id=flash,size={FLASH_BYTES},share=on,mem-path={self.flash}"
-        counted = ["-icount", "shift=6,sleep=off"] if self.counted else []
+        path = str(self.flash).replace(",", ",,")  # QEMU ends an option at a comma
         return [
             program,
-            *self.machine.arguments,
-            *("-object", memory),
+            *(a.format(flash=path, bytes=FLASH_BYTES) for a in machine.arguments),
             *("-display", "none", "-monitor", "none", "-serial", "pty"),
-            # The firmware asks the PC for random bytes and the time, and reports a fault.
-            *("-semihosting-config", "enable=on,target=native"),
-            *counted,
+            *(("-icount", "shift=6,sleep=off") if self.counted else ()),
             *("-kernel", str(self.firmware)),
         ]
 
