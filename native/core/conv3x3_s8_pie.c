@@ -20,6 +20,10 @@ static inline int min(int a, int b) {
     return a < b ? a : b;
 }
 
+static inline int max(int a, int b) {
+    return a > b ? a : b;
+}
+
 static inline bool aligned(const void *p) {
     return ((uintptr_t)p & 15) == 0;
 }
@@ -41,11 +45,21 @@ static void finish(const conv_t *v, tti_pie_requantize_t *q, size_t at, int cols
     const float *sums = v->work->sums + TTI_COLUMNS;
     int8_t *out = v->out + at;
     q->res = v->res != NULL ? v->res + at : NULL;
+    q->rows = v->shape.rows;
     if (cols == TTI_COLUMNS) {
         tti_pie_requantize(out, sums, q);
         return;
     }
-    for (int t = 0; t < q->rows; t++, out += q->stride, sums += TTI_COLUMNS) {
+    int t = 0, rows = v->shape.rows;
+    if (cols == v->c->cout && v->res == NULL) {
+        // Four bytes of each pixel as long as they stay inside: what is written behind its
+        // channels the next pixels write again.
+        t = q->rows = max(0, rows - (TTI_COLUMNS - 1) / cols);
+        tti_pie_requantize(out, sums, q);
+        out += t * q->stride;
+        sums += t * TTI_COLUMNS;
+    }
+    for (; t < rows; t++, out += q->stride, sums += TTI_COLUMNS) {
         for (int i = 0; i < cols; i++) {
             float value = (sums[i] * q->m[i]) + q->b[i];
             if (v->res != NULL) {
@@ -66,19 +80,17 @@ static void multiply(conv_t *v, const int8_t *rows, int lines, int apart, size_t
     tti_pie_requantize_t q = {.r = v->r != NULL ? *v->r : 0.0f,
                               .low = bytes ? 0 : -127,
                               .high = bytes ? 255 : 127,
-                              .stride = c->cout,
-                              .rows = v->shape.rows};
+                              .stride = c->cout};
     for (int o = 0; o < c->cout; o += TTI_COLUMNS) {
         int cols = min(TTI_COLUMNS, c->cout - o);
         for (int i = 0; i < cols; i++) {
             q.m[i] = v->m[o + i];
             q.b[i] = v->b[o + i];
         }
+        const int8_t *w = v->w + (size_t)o * (size_t)v->kpad;
+        v->shape.cols = cols;
         for (int line = 0; line < lines; line++) {
-            const int8_t *w = v->w + (size_t)o * (size_t)v->kpad;
-            for (int i = 0; i < cols; i++, w += v->kpad) {
-                tti_pie_sums(v->work->sums + i, rows + line * apart, w, &v->shape);
-            }
+            tti_pie_sums(v->work->sums, rows + line * apart, w, &v->shape);
             size_t pixels = (size_t)line * (size_t)c->width;
             finish(v, &q, at + pixels * (size_t)c->cout + (size_t)o, cols);
         }
@@ -179,6 +191,7 @@ void tti_conv3x3_s8(void *out, const int8_t *x, const int8_t *w, const float *m,
     v.work = &work;
     v.shape.zeros = work.zeros;
     v.shape.partial = work.partial;
+    v.shape.w_stride = kpad;
     int n = min(min(room / (3 * c->cin) - 2, TTI_PIE_ROWS), c->width);
     if (c->cin % 16 == 0 && aligned(x) && n > 0) {
         int parts = (c->width + n - 1) / n; // of about the same size

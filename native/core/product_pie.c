@@ -32,14 +32,13 @@ static void scale_each(float *out, const float *sums, const tti_pie_scale_t *s, 
     }
 }
 
-static void columns(tti_pie_work_t *work, tti_pie_scale_t *s, const tti_pie_shape_t *shape,
+static void columns(tti_pie_work_t *work, tti_pie_scale_t *s, tti_pie_shape_t *shape,
                     const tti_product_t *p, int row, int o) {
     int cols = min(TTI_COLUMNS, p->o - o);
     const int8_t *x = p->x + (size_t)row * p->x_stride;
     const int8_t *w = p->w + (size_t)o * p->w_stride;
-    for (int c = 0; c < cols; c++, w += p->w_stride) {
-        tti_pie_sums(work->sums + c, x, w, shape);
-    }
+    shape->cols = cols;
+    tti_pie_sums(work->sums, x, w, shape);
     tti_take_columns(&s->columns, p, o, cols);
     float *out = p->out + (size_t)row * p->out_stride + o;
     const float *sums = work->sums + TTI_COLUMNS;
@@ -60,7 +59,13 @@ static void by_columns(const tti_product_t *p) {
     tti_pie_zero(work.zeros, sizeof(work.zeros) / 16);
     for (int row = 0; row < p->t; row += TTI_PIE_ROWS) {
         int rows = min(TTI_PIE_ROWS, p->t - row);
-        tti_pie_shape_t shape = {rows, (int)p->x_stride, 1, p->k, 0, work.zeros, work.partial};
+        tti_pie_shape_t shape = {.rows = rows,
+                                 .stride = (int)p->x_stride,
+                                 .runs = 1,
+                                 .run = p->k,
+                                 .zeros = work.zeros,
+                                 .partial = work.partial,
+                                 .w_stride = (int)p->w_stride};
         scale.sx = p->sx + (size_t)row * p->sx_stride;
         scale.rows = rows;
         for (int o = 0; o < p->o; o += TTI_COLUMNS) {

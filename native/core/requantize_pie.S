@@ -19,21 +19,17 @@
 #define STRIDE 48
 #define ROWS 52
 
-#define VALUES                          \
-        ee.ldf.128.ip f3, f2, f1, f0, a3, 16;   \
+#define BY_M                            \
         mul.s   f0, f0, f4;             \
         mul.s   f1, f1, f5;             \
         mul.s   f2, f2, f6;             \
-        mul.s   f3, f3, f7;             \
+        mul.s   f3, f3, f7
+#define PLUS_B                          \
         add.s   f0, f0, f8;             \
         add.s   f1, f1, f9;             \
         add.s   f2, f2, f10;            \
         add.s   f3, f3, f11
-#define STORED                          \
-        round.s a8, f0, 0;              \
-        round.s a9, f1, 0;              \
-        round.s a10, f2, 0;             \
-        round.s a11, f3, 0;             \
+#define CLAMPED_AND_STORED              \
         max     a8, a8, a5;             \
         max     a9, a9, a5;             \
         max     a10, a10, a5;           \
@@ -45,8 +41,7 @@
         s8i     a8, a2, 0;              \
         s8i     a9, a2, 1;              \
         s8i     a10, a2, 2;             \
-        s8i     a11, a2, 3;             \
-        add     a2, a2, a7
+        s8i     a11, a2, 3
 
         // a2 out, a3 sums, a5 low, a6 high, a7 stride, a12 rows, a13 res; f4... m, f8... b, f12 r
         begin tti_pie_requantize
@@ -60,35 +55,50 @@
         lsi     f12, a4, R
         ee.ldf.128.ip f7, f6, f5, f4, a4, 0
         ee.ldf.128.ip f11, f10, f9, f8, a8, 0
+        sub     a2, a2, a7
         bnez    a13, 2f
         loopnez a12, 1f
-        VALUES
-        STORED
+        ee.ldf.128.ip f3, f2, f1, f0, a3, 16
+        add     a2, a2, a7
+        BY_M
+        PLUS_B
+        round.s a8, f0, 0
+        round.s a9, f1, 0
+        round.s a10, f2, 0
+        round.s a11, f3, 0
+        CLAMPED_AND_STORED
 1:      retw
 2:      loopnez a12, 3f
         l8ui    a8, a13, 0
         l8ui    a9, a13, 1
         l8ui    a10, a13, 2
         l8ui    a11, a13, 3
+        ee.ldf.128.ip f3, f2, f1, f0, a3, 16
         sext    a8, a8, 7
         sext    a9, a9, 7
         sext    a10, a10, 7
         sext    a11, a11, 7
-        add     a13, a13, a7
-        VALUES
+        BY_M
         float.s f13, a8, 0
         float.s f14, a9, 0
-        mul.s   f13, f13, f12
-        mul.s   f14, f14, f12
         float.s f15, a10, 0
+        PLUS_B
+        mul.s   f13, f13, f12           // res * r
+        mul.s   f14, f14, f12
+        mul.s   f15, f15, f12
+        add     a13, a13, a7
         add.s   f0, f0, f13
         float.s f13, a11, 0
-        mul.s   f15, f15, f12
-        mul.s   f13, f13, f12
         add.s   f1, f1, f14
         add.s   f2, f2, f15
+        mul.s   f13, f13, f12
+        round.s a8, f0, 0
+        add     a2, a2, a7
+        round.s a9, f1, 0
         add.s   f3, f3, f13
-        STORED
+        round.s a10, f2, 0
+        round.s a11, f3, 0
+        CLAMPED_AND_STORED
 3:      retw
         end tti_pie_requantize
 

@@ -1,4 +1,4 @@
-// Dot products of one row of weights with rows of activations (sums_pie.h): contract §1, exact,
+// Dot products of rows of weights with rows of activations (sums_pie.h): contract §1, exact,
 // and the conversion to float32 that opens §5, §7 and §8.
 //
 // void tti_pie_sums(float *sums, const int8_t *x, const int8_t *w, const tti_pie_shape_t *shape)
@@ -13,7 +13,7 @@
 //   a2  sums: where the next one goes      a9   from the last load of a row to the next row
 //   a3  x: first row, this slice           a10  partial sums to go on with
 //   a4  w: next slice                      a11  partial sums to leave
-//   a5  shape                              a12  the sum of a row, until it is stored
+//   a5  shape                              a12  96; the sum of a row, until it is stored
 //   a6  partial                            a13  bytes left of this run
 //   a7  rows - 1                           a14  runs left
 //   a8  x: next load                       a15  where this slice's partial sums begin
@@ -33,6 +33,13 @@
 #define STEP 16
 #define ZEROS 20
 #define PARTIAL 24
+#define COLS 28
+#define W_STRIDE 32
+
+#define COLS_LEFT 0             // on the stack
+#define NEXT_W 4
+#define SUMS 8
+#define X 12
 
 // Six wide, activations go through q0 and q1 in turn: a load needs an instruction between itself
 // and its use. Otherwise each part of a row has a register, loaded for the next row once used.
@@ -116,7 +123,8 @@
         ee.ld.accx.ip a10, 8;           \
 2:      LAST_##n;                       \
         ee.st.accx.ip a11, 8;           \
-        j       .Lnext;                 \
+        bnez    a13, .Lslice;           \
+        j       .Lnext_run;             \
 3:      loopnez a7, 4f;                 \
         float.s f0, a12, 0;             \
         ROW_##n;                        \
@@ -129,16 +137,39 @@
         rur.accx_0 a12;                 \
         float.s f0, a12, 0;             \
         ssi     f0, a2, 0;              \
-        retw
+        j       .Lnext_column
 
         begin tti_pie_sums
-        entry   a1, 32
+        entry   a1, 48
+        l32i    a8, a5, COLS
         l32i    a7, a5, ROWS
-        l32i    a14, a5, RUNS
-        l32i    a15, a5, ZEROS
         l32i    a6, a5, PARTIAL
+        s32i    a8, a1, COLS_LEFT
+        s32i    a3, a1, X
         addi    a7, a7, -1
-        movi    a12, 0
+.Lcolumn:
+        movi    a12, 96
+        l32i    a8, a5, W_STRIDE
+        s32i    a2, a1, SUMS
+        l32i    a14, a5, RUNS
+        add     a8, a4, a8
+        l32i    a15, a5, ZEROS
+        s32i    a8, a1, NEXT_W
+        j       .Lrun
+
+.Lnarrow:
+        bnei    a13, 32, 1f
+        j       .Ltwo
+1:      bnei    a13, 64, 1f
+        j       .Lfour
+1:      bnei    a13, 16, 1f
+        j       .Lone
+1:      j       .Lthree
+
+.Lnext_run:
+        l32i    a9, a5, STEP
+        addi    a14, a14, -1
+        add     a3, a3, a9
 .Lrun:  l32i    a13, a5, RUN
 .Lslice:
         l32i    a9, a5, STRIDE
@@ -146,26 +177,24 @@
         mov     a10, a15
         mov     a11, a6
         mov     a15, a6
-        movi    a12, 96
-        bltu    a13, a12, 1f // branches do not reach over a slice, jumps do
-        j       .Lwide
-1:      bnei    a13, 64, 1f
-        j       .Lfour
-1:      bnei    a13, 32, 1f
-        j       .Ltwo
-1:      bnei    a13, 16, 1f
-        j       .Lone
-1:      SLICE(3, 2)
-.Lwide: SLICE(6, 5)
+        bltu    a13, a12, .Lnarrow
+        SLICE(6, 5)
 .Lfour: SLICE(4, 3)
+.Lthree:
+        SLICE(3, 2)
 .Ltwo:  SLICE(2, 1)
 .Lone:  SLICE(1, 0)
 
-.Lnext: bnez    a13, .Lslice
-        l32i    a9, a5, STEP
-        addi    a14, a14, -1
-        add     a3, a3, a9
-        j       .Lrun
+.Lnext_column:
+        l32i    a8, a1, COLS_LEFT
+        l32i    a2, a1, SUMS
+        l32i    a4, a1, NEXT_W
+        l32i    a3, a1, X
+        addi    a8, a8, -1
+        addi    a2, a2, 4
+        s32i    a8, a1, COLS_LEFT
+        bnez    a8, .Lcolumn
+        retw
         end tti_pie_sums
 
         begin tti_pie_zero              // a2 to, a3 n
