@@ -161,7 +161,7 @@ class XtensaLX7(EmulatedCpu):
     def _ask(self, number: int, first: int, second: int, data: bytes = b"") -> None:
         try:
             self._in.write(struct.pack("<3I", number, first, second) + data)
-        except OSError:
+        except (OSError, ValueError):  # a broken pipe, or closed by close()
             raise self._ended() from None
 
     def _answer(self, size: int) -> bytes:
