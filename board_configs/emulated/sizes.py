@@ -13,13 +13,15 @@ def main(nm: str, elf: str) -> None:
     words = (line.split() for line in listing.splitlines())
     at = {fields[2]: int(fields[0], 16) for fields in words if len(fields) == 3}
     data = at["_edata"] - at["_sdata"]
+    static, heap = at["_sheap"] - at["_sdata"], at["_eheap"] - at["_sheap"]
+    stack = at["_estack"] - at["_sstack"]
     for name, size in (
         ("flash: code and constants", at["_sidata"] - at["vectors"] + data),
-        ("RAM: data and bss", at["_sheap"] - at["_sdata"]),
+        ("RAM: data and bss", static),
         ("  of that data, with code that runs in RAM", data),
-        ("RAM: Python's heap", at["_eheap"] - at["_sheap"]),
-        ("RAM: stack", at["_estack"] - at["_sstack"]),
-        ("RAM: all of it", at["_estack"] - at["_sdata"]),
+        ("RAM: Python's heap", heap),
+        ("RAM: stack", stack),
+        ("RAM: all of it", static + heap + stack),
     ):
         print(f"{name:<44} {size:>9,} bytes")
 

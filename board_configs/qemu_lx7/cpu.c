@@ -13,8 +13,9 @@
 #include "py/gc.h"
 #include "py/mphal.h"
 
-#define POLL_TICKS (1000 * CPU_TICKS_PER_US)
-#define TIMER_MASK (1u << 6) // the interrupt of CCOMPARE0
+#define POLL_TICKS  (1000 * CPU_TICKS_PER_US)
+#define STACK_REACH (256)     // so near to the end of the stack a fault is the stack's
+#define TIMER_MASK  (1u << 6) // the interrupt of CCOMPARE0
 
 _Noreturn void lx7_restart(void); // core/start.S
 
@@ -92,9 +93,9 @@ void gc_collect(void) {
 void cpu_fault(void) {
     static char text[160];
     uint32_t stack = trap_frame.a[1];
-    const char *what = stack - 256 < (uintptr_t)&_sstack ? "stack overflow" : "fault";
-    snprintf(text, sizeof(text), "%s, cause %u pc 0x%08x address 0x%08x a0 0x%08x sp 0x%08x", what,
-             (unsigned)trap_frame.cause, (unsigned)trap_frame.pc, (unsigned)trap_frame.vaddr,
+    snprintf(text, sizeof(text), "%s, cause %u address 0x%08x pc 0x%08x a0 0x%08x sp 0x%08x",
+             stack - STACK_REACH < (uintptr_t)&_sstack ? "stack overflow" : "hard fault",
+             (unsigned)trap_frame.cause, (unsigned)trap_frame.vaddr, (unsigned)trap_frame.pc,
              (unsigned)trap_frame.a[0], (unsigned)stack);
     board_stop(text);
 }
