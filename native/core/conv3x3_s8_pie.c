@@ -161,15 +161,21 @@ static void by_rows(conv_t *v, int8_t *scratch, int room, int n) {
     }
 }
 
+// n: patches at a time, some of a row or those of whole rows.
 static void by_patches(conv_t *v, int8_t *patches, int n) {
     const tti_conv_t *c = v->c;
+    int most = max(1, n / c->width);
     v->shape.stride = v->kpad;
     v->shape.runs = 1;
     v->shape.run = v->kpad;
-    for (int y = c->y0; y < c->y1; y++) {
+    for (int y = c->y0; y < c->y1; y += most) {
+        int lines = min(most, c->y1 - y);
         for (int x0 = 0; x0 < c->width; x0 += n) {
-            v->shape.rows = min(n, c->width - x0);
-            tti_conv_gather(patches, v->x, y, x0, v->shape.rows, c);
+            int some = min(n, c->width - x0);
+            for (int i = 0; i < lines; i++) {
+                tti_conv_gather(patches + i * some * v->kpad, v->x, y + i, x0, some, c);
+            }
+            v->shape.rows = lines * some;
             multiply(v, patches, 1, 0, place(v, y, x0));
         }
     }
@@ -191,7 +197,6 @@ void tti_conv3x3_s8(void *out, const int8_t *x, const int8_t *w, const float *m,
     v.work = &work;
     v.shape.zeros = work.zeros;
     v.shape.partial = work.partial;
-    v.shape.w_stride = kpad;
     int n = min(min(room / (3 * c->cin) - 2, TTI_PIE_ROWS), c->width);
     if (c->cin % 16 == 0 && aligned(x) && n > 0) {
         int parts = (c->width + n - 1) / n; // of about the same size

@@ -65,7 +65,7 @@ static void by_columns(const tti_product_t *p) {
                                  .run = p->k,
                                  .zeros = work.zeros,
                                  .partial = work.partial,
-                                 .w_stride = (int)p->w_stride};
+                                 .w_step = (int)p->w_stride - p->k};
         scale.sx = p->sx + (size_t)row * p->sx_stride;
         scale.rows = rows;
         for (int o = 0; o < p->o; o += TTI_COLUMNS) {

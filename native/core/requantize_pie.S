@@ -33,10 +33,11 @@
         max     a8, a8, a5;             \
         max     a9, a9, a5;             \
         max     a10, a10, a5;           \
-        max     a11, a11, a5;           \
+        round.s a11, f3, 0;             \
         min     a8, a8, a6;             \
         min     a9, a9, a6;             \
         min     a10, a10, a6;           \
+        max     a11, a11, a5;           \
         min     a11, a11, a6;           \
         s8i     a8, a2, 0;              \
         s8i     a9, a2, 1;              \
@@ -65,7 +66,6 @@
         round.s a8, f0, 0
         round.s a9, f1, 0
         round.s a10, f2, 0
-        round.s a11, f3, 0
         CLAMPED_AND_STORED
 1:      retw
 2:      loopnez a12, 3f
@@ -93,11 +93,10 @@
         add.s   f2, f2, f15
         mul.s   f13, f13, f12
         round.s a8, f0, 0
-        add     a2, a2, a7
         round.s a9, f1, 0
-        add.s   f3, f3, f13
         round.s a10, f2, 0
-        round.s a11, f3, 0
+        add.s   f3, f3, f13
+        add     a2, a2, a7
         CLAMPED_AND_STORED
 3:      retw
         end tti_pie_requantize

@@ -16,8 +16,11 @@
 //   a5  shape                              a12  96; the sum of a row, until it is stored
 //   a6  partial                            a13  bytes left of this run
 //   a7  rows - 1                           a14  runs left
-//   a8  x: next load                       a15  where this slice's partial sums begin
+//   a8  x: next load                       a15  columns left
 //   q2...q7 weights (6 wide), q4... (otherwise); q0... activations; f0 a sum
+//
+// A row of no more than one slice goes a shorter way: a10 is then from one row of w to the next,
+// a11 where the next sum goes.
 //
 // Alignment: x, w and strides 16, sums 4, partial 8. No over-read: the last row is not in the
 // loop and loads nothing ahead. Bound: 127 * 127 * 65536 < 2^31.
@@ -34,12 +37,9 @@
 #define ZEROS 20
 #define PARTIAL 24
 #define COLS 28
-#define W_STRIDE 32
+#define W_STEP 32
 
-#define COLS_LEFT 0             // on the stack
-#define NEXT_W 4
-#define SUMS 8
-#define X 12
+#define X 0                     // on the stack
 
 // Six wide, activations go through q0 and q1 in turn: a load needs an instruction between itself
 // and its use. Otherwise each part of a row has a register, loaded for the next row once used.
@@ -106,8 +106,22 @@
 #define ROW_1 ee.vmulas.s8.accx.ld.xp q0, a8, a9, q0, q4
 #define LAST_1 ee.vmulas.s8.accx q0, q4
 
-// A slice: its sums go to `partial`, or those of the last one to `sums`, each stored while the
-// next row is multiplied.
+// Sums of rows, each stored while the next row is multiplied. The last row loads nothing ahead.
+#define SUMS(n, to, ...)                \
+        loopnez a7, 4f;                 \
+        float.s f0, a12, 0;             \
+        ROW_##n;                        \
+        ssip    f0, to, 16;             \
+        rur.accx_0 a12;                 \
+        __VA_ARGS__;                    \
+4:      float.s f0, a12, 0;             \
+        LAST_##n;                       \
+        ssip    f0, to, 16;             \
+        rur.accx_0 a12;                 \
+        float.s f0, a12, 0;             \
+        ssi     f0, to, 0
+
+// A slice of a longer row: its sums go to `partial`, or those of the last one to `sums`.
 #define SLICE(n, loads_from_end)        \
         addi    a9, a9, -16 * (loads_from_end);         \
         WEIGHTS_##n;                    \
@@ -123,39 +137,65 @@
         ee.ld.accx.ip a10, 8;           \
 2:      LAST_##n;                       \
         ee.st.accx.ip a11, 8;           \
+        mov     a10, a6;                \
         bnez    a13, .Lslice;           \
-        j       .Lnext_run;             \
-3:      loopnez a7, 4f;                 \
-        float.s f0, a12, 0;             \
-        ROW_##n;                        \
-        ssip    f0, a2, 16;             \
-        rur.accx_0 a12;                 \
-        ee.ld.accx.ip a10, 8;           \
-4:      float.s f0, a12, 0;             \
-        LAST_##n;                       \
-        ssip    f0, a2, 16;             \
-        rur.accx_0 a12;                 \
-        float.s f0, a12, 0;             \
-        ssi     f0, a2, 0;              \
+        l32i    a9, a5, STEP;           \
+        l32i    a13, a5, RUN;           \
+        addi    a14, a14, -1;           \
+        add     a3, a3, a9;             \
+        j       .Lslice;                \
+3:      SUMS(n, a2, ee.ld.accx.ip a10, 8);              \
         j       .Lnext_column
 
+// Rows of one slice.
+#define SINGLE(n, loads_from_end)       \
+        addi    a9, a9, -16 * (loads_from_end);         \
+5:      WEIGHTS_##n;                    \
+        mov     a8, a3;                 \
+        FIRST_##n;                      \
+        ee.zero.accx;                   \
+        add     a4, a4, a10;            \
+        mov     a11, a2;                \
+        SUMS(n, a11, ee.zero.accx);     \
+        addi    a15, a15, -1;           \
+        addi    a2, a2, 4;              \
+        bnez    a15, 5b;                \
+        retw
+
         begin tti_pie_sums
-        entry   a1, 48
-        l32i    a8, a5, COLS
+        entry   a1, 32
         l32i    a7, a5, ROWS
+        l32i    a14, a5, RUNS
+        l32i    a13, a5, RUN
+        l32i    a10, a5, W_STEP
+        l32i    a9, a5, STRIDE
         l32i    a6, a5, PARTIAL
-        s32i    a8, a1, COLS_LEFT
+        l32i    a15, a5, COLS
         s32i    a3, a1, X
         addi    a7, a7, -1
-.Lcolumn:
         movi    a12, 96
-        l32i    a8, a5, W_STRIDE
-        s32i    a2, a1, SUMS
-        l32i    a14, a5, RUNS
-        add     a8, a4, a8
-        l32i    a15, a5, ZEROS
-        s32i    a8, a1, NEXT_W
-        j       .Lrun
+        bnei    a14, 1, 1f              // branches do not reach over a slice, jumps do
+        bne     a13, a12, 2f
+        j       .Lsingle6
+2:      bnei    a13, 64, 2f
+        j       .Lsingle4
+2:      bnei    a13, 32, 2f
+        j       .Lsingle2
+2:      bnei    a13, 16, 2f
+        j       .Lsingle1
+2:      movi    a8, 48
+        beq     a13, a8, .Lsingle3
+1:      j       .Lcolumn
+.Lsingle3:
+        SINGLE(3, 2)
+.Lsingle6:
+        SINGLE(6, 5)
+.Lsingle4:
+        SINGLE(4, 3)
+.Lsingle2:
+        SINGLE(2, 1)
+.Lsingle1:
+        SINGLE(1, 0)
 
 .Lnarrow:
         bnei    a13, 32, 1f
@@ -166,17 +206,15 @@
         j       .Lone
 1:      j       .Lthree
 
-.Lnext_run:
-        l32i    a9, a5, STEP
-        addi    a14, a14, -1
-        add     a3, a3, a9
-.Lrun:  l32i    a13, a5, RUN
+.Lcolumn:
+        movi    a12, 96
+        l32i    a14, a5, RUNS
+        l32i    a10, a5, ZEROS
+        l32i    a13, a5, RUN
 .Lslice:
         l32i    a9, a5, STRIDE
         mov     a8, a3
-        mov     a10, a15
         mov     a11, a6
-        mov     a15, a6
         bltu    a13, a12, .Lnarrow
         SLICE(6, 5)
 .Lfour: SLICE(4, 3)
@@ -186,14 +224,14 @@
 .Lone:  SLICE(1, 0)
 
 .Lnext_column:
-        l32i    a8, a1, COLS_LEFT
-        l32i    a2, a1, SUMS
-        l32i    a4, a1, NEXT_W
+        l32i    a9, a5, W_STEP
+        slli    a8, a7, 4
+        addi    a15, a15, -1
+        sub     a2, a2, a8
+        add     a4, a4, a9
         l32i    a3, a1, X
-        addi    a8, a8, -1
-        addi    a2, a2, 4
-        s32i    a8, a1, COLS_LEFT
-        bnez    a8, .Lcolumn
+        addi    a2, a2, 4 - 16
+        bnez    a15, .Lcolumn
         retw
         end tti_pie_sums
 

@@ -20,8 +20,8 @@ typedef struct {
     int step; // a multiple of 16
     const int64_t *zeros;
     int64_t *partial;
-    int cols;     // 1 ... TTI_COLUMNS
-    int w_stride; // bytes from a row of w to the next, a multiple of 16
+    int cols;   // 1 ... TTI_COLUMNS
+    int w_step; // bytes from the end of a row of w to the next, a multiple of 16
 } tti_pie_shape_t;
 
 // What tti_pie_sums needs and leaves: sums of four rows of w side by side. The first four are
