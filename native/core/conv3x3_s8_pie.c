@@ -181,6 +181,22 @@ static void by_patches(conv_t *v, int8_t *patches, int n) {
     }
 }
 
+TTI_APART static void fast(conv_t *v, int8_t *scratch, int room) {
+    tti_pie_work_t work;
+    const tti_conv_t *c = v->c;
+    int n = min(min(room / (3 * c->cin) - 2, TTI_PIE_ROWS), c->width);
+    tti_pie_zero(work.zeros, sizeof(work.zeros) / 16);
+    v->work = &work;
+    v->shape.zeros = work.zeros;
+    v->shape.partial = work.partial;
+    if (c->cin % 16 == 0 && aligned(v->x) && n > 0) {
+        int parts = (c->width + n - 1) / n; // of about the same size
+        by_rows(v, scratch, room, (c->width + parts - 1) / parts);
+    } else {
+        by_patches(v, scratch, min(room / v->kpad, TTI_PIE_ROWS));
+    }
+}
+
 void tti_conv3x3_s8(void *out, const int8_t *x, const int8_t *w, const float *m, const float *b,
                     const int8_t *res, const float *r, int8_t *patches, int pixels,
                     const tti_conv_t *c) {
@@ -190,20 +206,9 @@ void tti_conv3x3_s8(void *out, const int8_t *x, const int8_t *w, const float *m,
         tti_ref_conv3x3_s8(out, x, w, m, b, res, r, patches, pixels, c);
         return;
     }
-    tti_pie_work_t work;
-    tti_pie_zero(work.zeros, sizeof(work.zeros) / 16);
     conv_t v = {.c = c, .out = out, .x = x, .w = w, .m = m, .b = b, .res = res, .r = r};
     v.kpad = kpad;
-    v.work = &work;
-    v.shape.zeros = work.zeros;
-    v.shape.partial = work.partial;
-    int n = min(min(room / (3 * c->cin) - 2, TTI_PIE_ROWS), c->width);
-    if (c->cin % 16 == 0 && aligned(x) && n > 0) {
-        int parts = (c->width + n - 1) / n; // of about the same size
-        by_rows(&v, patches + skip, room, (c->width + parts - 1) / parts);
-    } else {
-        by_patches(&v, patches + skip, min(room / kpad, TTI_PIE_ROWS));
-    }
+    fast(&v, patches + skip, room);
 }
 
 #endif

@@ -51,7 +51,7 @@ static void columns(tti_pie_work_t *work, tti_pie_scale_t *s, tti_pie_shape_t *s
     }
 }
 
-static void by_columns(const tti_product_t *p) {
+TTI_APART static void by_columns(const tti_product_t *p) {
     tti_pie_work_t work;
     tti_pie_scale_t scale = {.sx_stride = (int32_t)(p->sx_stride * sizeof(float)),
                              .out_stride = (int32_t)(p->out_stride * sizeof(float)),

@@ -31,6 +31,9 @@
 #define TTI_FAST 1
 #endif
 
+// A function that keeps its large frame to itself: the way to a reference does not go through it.
+#define TTI_APART __attribute__((noinline))
+
 // A board may place the inner loops in RAM; in flash they would compete with the weights for the
 // cache. The pico-sdk has a section for that.
 #if defined(PICO_RP2350) && !defined(TTI_HOT_SECTION)
