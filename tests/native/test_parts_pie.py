@@ -10,7 +10,18 @@ from emulated_library import open_cpu
 from ttikit import simulator
 from ttikit.emulator import EmulatedCpu
 
-CONSTANTS = [1.442695041, 0.693359375, -2.12194440e-4, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 0.5, 1, 126]
+CONSTANTS = [
+    1.442695041,
+    0.693359375,
+    -2.12194440e-4,
+    1 / 720,
+    1 / 120,
+    1 / 24,
+    1 / 6,
+    0.5,
+    1,
+    126,
+]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +69,7 @@ def test_scales_are_rounded(lx7: EmulatedCpu) -> None:
 
 
 def test_divisions_are_right_for_every_mantissa(repo: Path, tmp_path: Path) -> None:
-    """The same operations on this PC; one reciprocal is not the rounded one, of no whole number."""
+    """The same operations on this PC; the one wrong reciprocal is of no whole number."""
     program = tmp_path / "division"
     source = repo / "tests" / "native" / "division.c"
     flags = ["-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"]
