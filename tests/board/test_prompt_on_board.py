@@ -13,7 +13,7 @@ from tests.repl.cases import CASES, Case, check
 from tests.repl.terminal import PROMPT, Terminal
 from tests.repl.transcript import draw, golden
 
-pytestmark = on_cpus
+SLOW = pytest.param("lx7", marks=pytest.mark.long)  # half a minute for the picture
 
 
 @pytest.fixture(scope="module")
@@ -28,17 +28,20 @@ def terminal(board: EmulatedBoard) -> Iterator[Terminal]:
     os.close(fd)
 
 
+@pytest.mark.parametrize("cpu", ["m33", SLOW], indirect=True, scope="session")
 def test_a_prompt_typed_byte_by_byte_draws_the_golden_picture(
     terminal: Terminal, repo: Path
 ) -> None:
     assert draw(terminal) == repr(golden(repo))
 
 
+@on_cpus
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_editing(case: Case, terminal: Terminal) -> None:
     check(case, terminal)
 
 
+@on_cpus
 @pytest.mark.parametrize(("key", "error"), [(b"\x03", "KeyboardInterrupt"), (b"\x04", "EOFError")])
 def test_ask(terminal: Terminal, key: bytes, error: str) -> None:
     terminal.send(b"import tti; x = tti.ask('?')\r")
