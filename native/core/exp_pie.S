@@ -83,7 +83,6 @@
         slli    a7, a7, 23
 1:      ee.ldf.128.ip f3, f2, f1, f0, a3, 16
         lsi     f13, a5, 0              // 1 / ln 2
-        addi    a6, a6, -4
         sub.s   f0, f0, f12
         sub.s   f1, f1, f12
         sub.s   f2, f2, f12
@@ -154,6 +153,7 @@
         mul.s   f5, f5, f13
         mul.s   f6, f6, f13
         mul.s   f7, f7, f13
+        addi    a6, a6, -4
         ee.stf.128.ip f7, f6, f5, f4, a2, 16
         bnez    a6, 1b                  // too long for a loop instruction
         retw
