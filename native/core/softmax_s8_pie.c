@@ -20,9 +20,9 @@ void tti_pie_exp(float *e, const float *s, float m, const float *constants, int 
 void tti_pie_diffuse2(int8_t *p, const float *e, size_t stride, size_t e_stride, int n,
                       int32_t sums[2]);
 
-static const float constants[] = {1.442695041f,  0.693359375f, -2.12194440e-4f, 1.0f / 720.0f,
-                                  1.0f / 120.0f, 1.0f / 24.0f, 1.0f / 6.0f,     0.5f,
-                                  1.0f,          126.0f};
+static const float exp_constants[] = {1.442695041f,  0.693359375f, -2.12194440e-4f, 1.0f / 720.0f,
+                                      1.0f / 120.0f, 1.0f / 24.0f, 1.0f / 6.0f,     0.5f,
+                                      1.0f,          126.0f};
 
 // A key of tti_pie_range as the number that it stands for.
 static float number(int32_t key) {
@@ -37,7 +37,7 @@ static bool exponentials(float *e, const float *s, int n) {
     if (!(least - m >= -87.0f)) {
         return false;
     }
-    tti_pie_exp(e, s, m, constants, n);
+    tti_pie_exp(e, s, m, exp_constants, n);
     return true;
 }
 
