@@ -1,9 +1,9 @@
-"""The ESP32-S3's products take no more cycles, in the model of its pipeline, than they should."""
+"""The ESP32-S3's kernels take no more cycles, in the model of its pipeline, than they should."""
 
 from pathlib import Path
 
 import pytest
-from ttikit.bench.kernels import Counter, product
+from ttikit.bench.kernels import Counter, measure, product
 
 
 @pytest.fixture(scope="module")
@@ -29,3 +29,16 @@ def test_cycles_for_16_multiplications(
     print(f"{exact:.3f} cycles, {cost.per_16:.3f} with scales")
     assert 1 < exact <= sums
     assert exact < cost.per_16 <= whole
+
+
+@pytest.mark.long
+def test_a_picture_takes_no_longer_than_it_should(native_build: Path, repo: Path) -> None:
+    seconds = {}
+    for steps in (8, 4):
+        figures = measure(native_build / "tti_lx7.elf", repo / "models" / "faces.tti", steps)
+        seconds[steps] = figures.total.seconds(figures.chip, 2, "flash")
+    print(seconds)
+    assert 0.5 < seconds[4] <= 1.4 and seconds[4] < seconds[8] <= 2.0
+    convolutions = [cost for (_, op), cost in figures.picture.items() if op == "conv3x3_s8"]
+    cycles = sum(cost.cycles for cost in convolutions)
+    assert 1 < cycles * 16 / sum(cost.macs for cost in convolutions) <= 2.2
