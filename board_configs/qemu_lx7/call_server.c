@@ -33,7 +33,7 @@ int main(void);
 // The whole of it; the program ends when its input does.
 static void receive(void *to, size_t n) {
     for (uintptr_t at = (uintptr_t)to, end = at + n; at < end;) {
-        int32_t got = host_call(HOST_READ, 0, at, end - at);
+        int32_t got = host_call(HOST_READ, HOST_INPUT, at, end - at);
         if (got <= 0) {
             host_exit(got < 0);
         }
@@ -43,7 +43,7 @@ static void receive(void *to, size_t n) {
 
 static void send(const void *from, size_t n) {
     for (uintptr_t at = (uintptr_t)from, end = at + n; at < end;) {
-        int32_t put = host_call(HOST_WRITE, 1, at, end - at);
+        int32_t put = host_call(HOST_WRITE, HOST_OUTPUT, at, end - at);
         if (put <= 0) {
             host_exit(2);
         }

@@ -1,5 +1,5 @@
-// The Xtensa LX7 of QEMU's machine sim: a timer interrupt asks the emulator's console for bytes,
-// because that console does not interrupt.
+// The Xtensa LX7 of QEMU's machine sim. The console is QEMU's standard input and output, a
+// terminal that never blocks; a timer interrupt looks whether something has come in.
 #include "board.h"
 #include "cpu.h"
 
@@ -41,12 +41,17 @@ uint32_t cpu_ticks(void) {
     return count;
 }
 
-// While the board has no room QEMU keeps what comes.
-static void receive(void) {
+// While the board has no room the terminal keeps what comes. False if nobody has it open.
+static bool receive(void) {
     uint8_t byte;
-    while (console_has_room() && host_call(HOST_READ, 0, (uintptr_t)&byte, 1) == 1) {
+    while (console_has_room()) {
+        host_answer_t got = host_ask(HOST_READ, HOST_INPUT, (uintptr_t)&byte, 1);
+        if (got.answer != 1) {
+            return got.reason != HOST_IO_ERROR;
+        }
         console_put(byte);
     }
+    return true;
 }
 
 void cpu_interrupt(void) {
@@ -65,14 +70,21 @@ void cpu_console_resume(void) {
     receive();
 }
 
+// Waits for somebody who is slow, not for nobody.
 void cpu_console_write(const char *text, size_t len) {
     while (len > 0) {
-        int32_t put = host_call(HOST_WRITE, 1, (uintptr_t)text, len);
-        if (put <= 0) {
+        host_answer_t put = host_ask(HOST_WRITE, HOST_OUTPUT, (uintptr_t)text, len);
+        if (put.answer > 0) {
+            text += put.answer;
+            len -= (size_t)put.answer;
+            continue;
+        }
+        mp_uint_t state = MICROPY_BEGIN_ATOMIC_SECTION();
+        bool heard = put.reason == HOST_TRY_AGAIN && receive();
+        MICROPY_END_ATOMIC_SECTION(state);
+        if (!heard) {
             return;
         }
-        text += put;
-        len -= (size_t)put;
     }
 }
 

@@ -9,8 +9,6 @@
 
 #include "py/mpconfig.h"
 
-#define HOST_ERRORS "/proc/self/fd/2" // the console takes the low numbers
-
 static int32_t open_file(const char *path, int how) {
     return host_call(HOST_OPEN, (uintptr_t)path, (uintptr_t)how, 0);
 }
@@ -71,10 +69,8 @@ uint32_t cpu_host_seconds(void) {
 }
 
 void cpu_host_error(const char *line) {
-    int32_t file = open_file(HOST_ERRORS, HOST_WRITE_ONLY);
-    host_call(HOST_WRITE, (uintptr_t)file, (uintptr_t)line, strlen(line));
-    host_call(HOST_WRITE, (uintptr_t)file, (uintptr_t)"\n", 1);
-    host_call(HOST_CLOSE, (uintptr_t)file, 0, 0);
+    host_call(HOST_WRITE, HOST_ERRORS, (uintptr_t)line, strlen(line));
+    host_call(HOST_WRITE, HOST_ERRORS, (uintptr_t)"\n", 1);
 }
 
 _Noreturn void cpu_host_exit(int status) {

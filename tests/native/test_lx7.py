@@ -63,6 +63,7 @@ def test_registers_outlive_calls(abi: XtensaLX7, depth: int) -> None:
 @pytest.mark.parametrize("depth", [0, 1, 2, 5, 40])
 def test_jumps_out_of_calls(abi: XtensaLX7, depth: int) -> None:
     assert abi.call("check_jumps", depth, 100) == 0
+    assert abi.call("jump_registers") == 0x04030201
 
 
 def test_choices_of_constants(abi: XtensaLX7) -> None:
@@ -157,6 +158,7 @@ def test_counted_is_what_runs(elf: Path) -> None:
             cpu.call("tti_quantize_rows", q, scale, x, 1, n)
         vectors = sum(n for (at, _), n in blocks.items() if decode(cpu.read(at, 4)))
         assert vectors == cpu.vector_instructions - before
+        assert blocks[cpu.image.address("tti_quantize_rows"), 3] == 1  # entry
         return cpu.instructions(blocks), vectors
 
     counts = [count(n) for n in (320, 640, 960)]

@@ -107,8 +107,10 @@ uint32_t check_jumps(uint32_t depth, uint32_t rounds) {
         int got = setjmp(target.place);
         if (got == 0) {
             moved[0] = 1;
-            volatile uint8_t *more = alloca(64);
-            more[0] = moved[0];
+            volatile uint8_t *more = alloca(64); // over what lay below the old stack pointer
+            for (uint32_t j = 0; j < 64; j++) {
+                more[j] = moved[0];
+            }
             descend(&target, depth, start);
         }
         uint32_t last = start + depth;
