@@ -32,7 +32,8 @@ static void wake_in(uint32_t ticks) {
 void cpu_init(void) {
     flash_load();
     wake_in(POLL_TICKS);
-    __asm volatile("wsr %0, intenable\n\trsync" ::"r"(TIMER_MASK));
+    uint32_t before;
+    __asm volatile("wsr %1, intenable\n\trsil %0, 0" : "=r"(before) : "r"(TIMER_MASK) : "memory");
 }
 
 uint32_t cpu_ticks(void) {

@@ -82,30 +82,29 @@ _start:                     // also where cpu_reset() begins again
     movi    a2, main
     // Runs on into it.
 
-// The function in a2 is called on an empty stack with no frames above it, and must not return.
+// The function in a2 is called on an empty stack with no frames above it and interrupts masked; it
+// must not return.
     .global lx7_begin
 lx7_begin:
-    mov     a8, a2
-    movi    a2, LX7_PS_EXCEPTION | LX7_PS_MASKED
-    wsr     a2, ps
+    movi    a3, LX7_PS_EXCEPTION | LX7_PS_MASKED
+    wsr     a3, ps
     rsync
-    mov     a2, a8
-    // The window may be anywhere; from here on it is the first.
-    wsr     a2, excsave1
+    wsr     a2, excsave1            // the window may be anywhere; from here on it is the first
     movi    a3, 0
     wsr     a3, windowbase
     rsync
     movi    a3, 1
     wsr     a3, windowstart
     rsync
-    movi    a1, _estack
+    rsr     a8, excsave1
+    movi    a2, _estack
+    addi    a1, a2, -64
     addi    a3, a1, -12
-    s32i    a1, a3, 0               // the overflow handlers look here for the caller's stack
+    s32i    a2, a3, 0               // the overflow handlers look here for the caller's stack
     movi    a0, 0
-    movi    a3, LX7_PS_WINDOWED
+    movi    a3, LX7_PS_WINDOWED | LX7_PS_MASKED
     wsr     a3, ps
     rsync
-    rsr     a8, excsave1
     callx8  a8
 1:  j       1b
 

@@ -21,8 +21,8 @@ void trap_restore_floats(const uint32_t floats[16]);
 
 void spill_windows(void); // the registers of all callers go to the stack
 
-// The program defines these two. The first runs with interrupts masked and must not use floats,
-// vectors or alloca. The second begins on an empty stack.
+// The program defines these two, which run with interrupts masked. The first must not use floats,
+// vectors or alloca; the second begins on an empty stack.
 void cpu_interrupt(void);
 _Noreturn void cpu_fault(void);
 
