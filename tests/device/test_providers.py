@@ -93,7 +93,7 @@ def test_every_provider_gives_the_golden_picture(run_mpy, shipped):
 def test_a_users_own_class_is_described_and_verified(run_mpy, shipped):
     done = run_mpy(OWN, str(shipped))
     assert done.rc == 0, done.stderr + done.stdout
-    assert "model           0 bytes, from a provider of your own\n" in done.stdout
+    assert "model    loaded, from a provider of your own\n" in done.stdout
     assert "\nmodel file ... whole\n" in done.stdout and "\nTrue\n" in done.stdout
     assert done.stdout.endswith("model file ... the model file is damaged; copy it again\nFalse\n")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import executed
 from native_cases import Buffer, Case
-from ttikit.emulator import CortexM33, EmulatedCpu, XtensaLX7, c_arguments, read_image
+from ttikit.emulator import CortexM33, EmulatedCpu, XtensaLX7, c_call, read_image
 from ttikit.emulator.arguments import Number
 
 
@@ -26,10 +26,7 @@ def open_cpu(elf: Path) -> Iterator[EmulatedCpu]:
 
 
 class EmulatedKernels:
-    """Calls `<prefix><op>`, or `tti_<op>` where the file has no such name.
-
-    Buffers are given as addresses of the machine.
-    """
+    """Calls the functions of `c_call`. Buffers are given as addresses of the machine."""
 
     def __init__(self, machine: EmulatedCpu, prefix: str = "tti_"):
         self.machine = machine
@@ -38,12 +35,11 @@ class EmulatedKernels:
 
     def call(self, case: Case, args: Sequence[Number], sizes: Sequence[int]) -> None:
         """Run one case; `sizes` are the lengths of its buffers, 0 for the other arguments."""
-        machine, name = self.machine, self.prefix + case.op
-        arguments = [
-            machine.place(a) if isinstance(a, bytes) else a or 0
-            for a in c_arguments(case.op, args, sizes)
-        ]
-        machine.call(name if name in machine.image.symbols else f"tti_{case.op}", *arguments)
+        machine = self.machine
+        name, arguments = c_call(case.op, args, sizes, machine.image.symbols, self.prefix)
+        machine.call(
+            name, *(machine.place(a) if isinstance(a, bytes) else a or 0 for a in arguments)
+        )
 
 
 class EmulatedMemory:

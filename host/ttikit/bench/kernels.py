@@ -14,7 +14,7 @@ from rich.progress import track
 
 from ttikit.bench.calls import FROM_MODEL, Calls, first_part, record
 from ttikit.bench.chips import Chip, Functions, open_chip
-from ttikit.emulator import c_arguments
+from ttikit.emulator import c_call
 
 # Rows, columns and depth of the matrix products that are shown: a large one, and the model's.
 PRODUCTS = ((64, 192, 576), (128, 192, 192), (64, 96, 192), (64, 192, 96), (64, 64, 32))
@@ -79,15 +79,12 @@ class Counter:
 
     def cost(self, calls: Calls) -> Cost:
         """Return the cost of one of these calls, with the portable C beside it."""
-        function, reference = f"tti_{calls.op}", f"tti_ref_{calls.op}"
-        fast = self.chip.count(function, self._placed(calls), fetching=True)
-        portable = fast.instructions
-        if reference in self.chip.image.symbols:
-            portable = self.chip.count(reference, self._placed(calls)).instructions
+        fast = self.chip.count(*self._placed(calls), fetching=True)
+        portable = self.chip.count(*self._placed(calls, "tti_ref_")).instructions
         part = first_part(calls, self.chip.shares_columns)
         part_cycles = fast.cycles
         if part is not None:
-            part_cycles = self.chip.count(function, self._placed(part)).cycles
+            part_cycles = self.chip.count(*self._placed(part)).cycles
         return Cost(
             1,
             fast.instructions,
@@ -99,8 +96,8 @@ class Counter:
             fast.functions,
         )
 
-    def _placed(self, calls: Calls) -> list[int]:
-        """Put the arguments into the chip's memory; returns those of the C function."""
+    def _placed(self, calls: Calls, prefix: str = "tti_") -> tuple[str, list[int]]:
+        """Put the arguments into the chip's memory; returns the C function and its arguments."""
         machine = self.chip.machine
         machine.release()
         places: list[int | None] = []
@@ -113,10 +110,8 @@ class Counter:
             else:
                 places.append(argument)
         sizes = [len(a) if isinstance(a, bytes) else 0 for a in calls.args]
-        return [
-            machine.place(a) if isinstance(a, bytes) else a or 0
-            for a in c_arguments(calls.op, places, sizes)
-        ]
+        function, arguments = c_call(calls.op, places, sizes, machine.image.symbols, prefix)
+        return function, [machine.place(a) if isinstance(a, bytes) else a or 0 for a in arguments]
 
 
 def product(t: int, o: int, k: int) -> Calls:

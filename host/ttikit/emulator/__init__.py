@@ -1,6 +1,6 @@
 """Processors on this PC: functions out of an ELF file, called one by one and counted."""
 
-from ttikit.emulator.arguments import c_arguments
+from ttikit.emulator.arguments import c_arguments, c_call
 from ttikit.emulator.cortex_m33 import CortexM33
 from ttikit.emulator.cpu import EmulatedCpu, EmulatorError
 from ttikit.emulator.image import Image, read_image
@@ -13,5 +13,6 @@ __all__ = [
     "Image",
     "XtensaLX7",
     "c_arguments",
+    "c_call",
     "read_image",
 ]
