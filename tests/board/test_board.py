@@ -118,7 +118,7 @@ asyncio.run(main())
 """
     lines = mpremote("exec", code).text.splitlines()
     assert sorted(lines) == [f"fast {n}" for n in range(4)] + [f"slow {n}" for n in range(2)]
-    assert lines.index("fast 2") < lines.index("slow 1")
+    assert lines.index("fast 1") < lines.index("slow 1")  # however slow the PC is
 
 
 @on_cpus
