@@ -242,7 +242,7 @@ typedef struct {
 
 static void layernorm_rows(const void *op, const rows_t *r) {
     const layernorm_t *n = op;
-    float own[OWN_COLS];
+    float own[OWN_COLS] __attribute__((aligned(16))); // as vector kernels want it
     size_t at = r->first * (size_t)n->cols;
     TTI_KERNEL(layernorm_modulate_s8)
     (n->q + at, n->sq + r->first, n->x + at, n->shift, n->scale, r->part == 0 ? n->scratch : own,
