@@ -162,10 +162,33 @@ def test_fused_loads_define_late_and_pointers_early() -> None:
 
 
 def test_unknown_instructions_are_a_sentence() -> None:
-    with pytest.raises(PieError, match="no instruction frobnicate"):
-        run(code("frobnicate a2"))
-    with pytest.raises(PieError, match="add takes 3 operands, not 2"):
-        run(code("add a2, a3"))
+    for line, said in (
+        ("frobnicate a2", "line 2: the pipeline's rules have no instruction frobnicate"),
+        ("add a2, a3", "line 2: add takes 3 operands, not 2"),
+        ("ee.zero.q q9", "line 2: ee.zero.q q9: q9 is not a register q0..q7"),
+    ):
+        with pytest.raises(PieError, match=f"^{re.escape(said)}$"):
+            functions(f"f:\n {line}")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (".macro", "line 1: .macro has no name"),
+        (".rept N\n nop\n.endr", "line 1: .rept takes a number"),
+        (".macro again\n again\n.endm\nf: again", "have no instruction again"),
+    ],
+)
+def test_odd_macros_are_a_sentence(source: str, said: str) -> None:
+    with pytest.raises(PieError, match=re.escape(said)):
+        functions(source)
+
+
+@pytest.mark.parametrize(("end", "said"), [("x", "ends nowhere"), ("1f", "ends where it begins")])
+def test_loops_without_an_end_are_a_sentence(end: str, said: str) -> None:
+    (function,) = functions(f"f:\n loop a2, {end}\n1: nop")
+    with pytest.raises(PieError, match=rf"^line 2: loop a2, {end} {said}$"):
+        function.loops()
 
 
 SOURCE = """\
@@ -257,6 +280,11 @@ def test_command(source: Path, tmp_path: Path) -> None:
     assert "has no code" in done.stderr
     done = ttikit(tmp_path / "none.S")
     assert done.stderr == f"ttikit: {tmp_path}/none.S: No such file or directory\n"
+    assert ttikit(tmp_path).stderr == f"ttikit: {tmp_path}: not a file\n"
+    empty.write_bytes(b'// \xff\n#include "none.h"\n\xff\n')
+    done = ttikit(empty)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "none.h" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_kernels_of_this_repository_can_be_modelled(repo: Path) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ttikit.pie.assemble import MARKER, split_operands, statements, without_comment
-from ttikit.pie.opcodes import PieError
+from ttikit.pie.opcodes import PieError, encode, is_pie
 from ttikit.pie.pipeline import Instruction
 from ttikit.pie.stages import base_name
 
@@ -68,8 +68,9 @@ class Function:
             name = base_name(instruction.name)
             to = self.target(instruction.operands[-1], at) if instruction.operands else None
             if name.startswith("loop"):
-                if to is None:
-                    raise PieError(f"line {instruction.where}: {instruction} ends nowhere")
+                if to is None or to == at + 1:
+                    where = "nowhere" if to is None else "where it begins"
+                    raise PieError(f"line {instruction.where}: {instruction} ends {where}")
                 found.append(Loop(at + 1, to - 1, hardware=True))
             elif instruction.effects.goes and to is not None and to <= at:
                 found.append(Loop(to, at, hardware=False))
@@ -79,7 +80,8 @@ class Function:
 def preprocess(path: Path, defines: Sequence[str] = ()) -> str:
     """Return a source after the C preprocessor, with the marks of its lines."""
     if not path.is_file():
-        raise PieError(f"{path}: No such file or directory")
+        what = "not a file" if path.exists() else "No such file or directory"
+        raise PieError(f"{path}: {what}")
     for command in _PREPROCESSORS:
         if shutil.which(command[0]):
             break
@@ -90,9 +92,11 @@ def preprocess(path: Path, defines: Sequence[str] = ()) -> str:
         [*command, "-E", "-x", "assembler-with-cpp", *options, str(path)],
         capture_output=True,
         text=True,
+        errors="replace",
     )
     if done.returncode:
-        raise PieError(f"{path}: {done.stderr.strip().splitlines()[0]}")
+        said = done.stderr.strip().splitlines()
+        raise PieError(f"{path}: {next((line for line in said if 'error' in line), said[0])}")
     return done.stdout
 
 
@@ -118,11 +122,15 @@ def _expand(lines: Iterator[Line], macros: dict[str, Macro]) -> Iterator[Stateme
         words = text.split()
         if words[:1] == [".macro"]:
             head = text.replace(",", " ").split()
+            if len(head) < 2:
+                raise PieError(f"line {number}: .macro has no name")
             macros[head[1]] = head[2:], list(_until(lines, ".macro", ".endm"))
             continue
         if words[:1] == [".rept"]:
+            if len(words) != 2 or not words[1].isdecimal():
+                raise PieError(f"line {number}: .rept takes a number")
             body = list(_until(lines, ".rept", ".endr"))
-            yield from _expand(iter(int(words[1], 0) * body), macros)
+            yield from _expand(iter(int(words[1]) * body), macros)
             continue
         for labels, name, operands in statements(text):
             if name not in macros:
@@ -133,7 +141,8 @@ def _expand(lines: Iterator[Line], macros: dict[str, Macro]) -> Iterator[Stateme
             values = split_operands(operands)
             replace = dict(zip((rf"\{name}" for name in names), values, strict=False))
             inside = ((_substitute(line, replace), number) for line, _ in body)
-            yield from _expand(inside, macros)
+            # Not known inside of itself: no macro ends that uses itself without a condition.
+            yield from _expand(inside, {n: m for n, m in macros.items() if n != name})
 
 
 def _substitute(text: str, values: dict[str, str]) -> str:
@@ -162,5 +171,15 @@ def functions(source: str) -> list[Function]:
             found[-1].labels.append((label, len(found[-1].code)))
         if name and not name.startswith("."):
             instruction = Instruction(name, tuple(split_operands(operands)), number)
+            _check(instruction)
             found[-1].code.append(instruction)
     return [function for function in found if function.code]
+
+
+def _check(instruction: Instruction) -> None:
+    try:
+        instruction.effects  # noqa: B018  raises where there are no rules
+        if is_pie(instruction.name):
+            encode(instruction.name, list(instruction.operands))
+    except PieError as error:
+        raise PieError(f"line {instruction.where}: {error}") from None
