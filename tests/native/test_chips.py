@@ -1,5 +1,6 @@
 """What kernels cost on an ESP32-S3: counted on the emulated core, timed by the cycle model."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,14 @@ def test_the_file_tells_the_chip(counter: Counter, native_build: Path, tmp_path:
     (tmp_path / "text").write_text("text")
     with pytest.raises(TtiError, match="is not an ELF file"):
         open_chip(tmp_path / "text")
+    lone = Path(shutil.copy(native_build / "tti_lx7.elf", tmp_path))
+    with pytest.raises(TtiError, match=r"cannot be counted: .* lx7_counts\.so beside it"):
+        open_chip(lone)
+    shutil.copy(native_build / "lx7_counts.so", tmp_path)
+    assert isinstance(open_chip(lone), Esp32S3)
+    lone.write_bytes(lone.read_bytes().replace(b"\0pie_counts\0", b"\0pie_cOunts\0"))
+    with pytest.raises(TtiError, match="it takes the tti_lx7"):
+        open_chip(lone)
 
 
 def test_product_by_function(counter: Counter) -> None:

@@ -112,7 +112,13 @@ class Esp32S3(Chip):
         # A line of 32 bytes takes about 259 cycles from flash (QIO, 80 MHz); PSRAM (octal, 80 MHz)
         # streams about 60 MB/s. Both are published measurements.
         self.memories = {"flash": 259 / self.clock / 32, "PSRAM": 1 / 60e6}
-        self.machine = XtensaLX7(read_image(elf), elf.with_name("lx7_counts.so"))
+        image, counter = read_image(elf), elf.with_name("lx7_counts.so")
+        if "pie_counts" not in image.symbols or not counter.is_file():
+            raise TtiError(
+                f"{elf} cannot be counted: for an Xtensa it takes the tti_lx7.elf of "
+                "`make -C native lx7`, with lx7_counts.so beside it"
+            )
+        self.machine = XtensaLX7(image, counter)
         self._program = Program(elf)
 
     def count(self, function: str, arguments: Sequence[int], *, fetching: bool = False) -> Counted:

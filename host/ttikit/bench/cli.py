@@ -58,7 +58,8 @@ def kernels(
 ) -> None:
     """Count instructions on an emulated chip and model the time of a picture.
 
-    The ELF file tells which chip: a Cortex-M33 stands for an RP2350, an Xtensa for an ESP32-S3.
+    The ELF file tells which chip: a Cortex-M33 stands for an RP2350, an Xtensa for an ESP32-S3,
+    for which only the kernels of `make -C native lx7` will do.
     """
     from ttikit.bench.kernel_report import as_dict, report
     from ttikit.bench.kernels import measure
