@@ -106,9 +106,15 @@ lx7-firmware:
 pico2-firmware:
 	$(call firmware-of,PICO2)
 
+.PHONY: is-emulated
+is-emulated:
+ifeq ($(filter UNIX QEMU_%,$(BOARD)),)
+	@echo 'BOARD=$(BOARD) is not emulated: take QEMU_M33 or QEMU_LX7.' >&2; exit 1
+endif
+
 # The one with a Cortex-M33 unless BOARD=QEMU_LX7.
 .PHONY: board
-board: $(VENV)/installed $(if $(filter QEMU_LX7,$(BOARD)),lx7,emulated)-firmware ## start an emulated board for mpremote; Ctrl-C ends it (BOARD=QEMU_M33, 520 KB, or QEMU_LX7)
+board: is-emulated $(VENV)/installed $(if $(filter QEMU_LX7,$(BOARD)),lx7,emulated)-firmware ## start an emulated board for mpremote; Ctrl-C ends it (BOARD=QEMU_M33, 520 KB, or QEMU_LX7)
 	@$(VENV)/bin/ttikit board emulate --model "$$MODEL" --flash $(BUILD)/board-flash.img \
 		--firmware $(if $(filter QEMU_LX7,$(BOARD)),$(LX7_FIRMWARE),$(EMULATED_FIRMWARE))
 
@@ -156,8 +162,14 @@ bench: $(VENV)/installed firmware ## measure time and memory of a picture on thi
 	@OMP_NUM_THREADS=1 $(VENV)/bin/ttikit bench --firmware $(FIRMWARE) --model "$$MODEL"
 
 CHIP ?= m33
+.PHONY: is-counted
+is-counted:
+ifeq ($(filter m33 lx7,$(CHIP)),)
+	@echo 'CHIP=$(CHIP) is not known; there is m33 and lx7.' >&2; exit 1
+endif
+
 .PHONY: kernels
-kernels: $(VENV)/installed ## count instructions of a picture on an emulated Cortex-M33 (CHIP=lx7: Xtensa LX7)
+kernels: is-counted $(VENV)/installed ## count instructions of a picture on an emulated Cortex-M33 (CHIP=lx7: Xtensa LX7)
 	@$(MAKE) -s -C native $(CHIP) BUILD=$(BUILD)/native
 	@$(VENV)/bin/ttikit kernels --elf $(BUILD)/native/tti_$(CHIP).elf --model "$$MODEL" \
 		$${STEPS:+--steps "$$STEPS"}

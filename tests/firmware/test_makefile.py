@@ -118,6 +118,19 @@ def test_unknown_board_is_named(repo):
     assert "BOARD=TOASTER is not known" in done.stderr and "UNIX" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("target", "setting", "said"),
+    [
+        ("board", "BOARD=ESP32_S3_N16R8", "is not emulated: take QEMU_M33 or QEMU_LX7."),
+        ("kernels", "CHIP=esp32", "is not known; there is m33 and lx7."),
+    ],
+)
+def test_what_no_emulator_does_is_told(repo, target, setting, said):
+    done = make(repo, target, setting)
+    assert done.returncode == 2
+    assert f"{setting} {said}" in done.stderr and not done.stdout
+
+
 def test_pico2_w_is_explained(repo):
     done = make(repo, "firmware", "BOARD=PICO2_W")
     assert done.returncode == 2
