@@ -2,8 +2,7 @@
 #include "reserve.h"
 
 enum {
-    PARTS = 4,
-    OVER_READ = 32 // bytes that a vector load may read behind a buffer
+    PARTS = 4
 };
 
 // What arena.plan() of mpy_modules/tti/arena.py asks for when it may use parts as large as its
@@ -21,7 +20,7 @@ static size_t reserved_count;
 static size_t take(const size_t *shape, void *(*allocate)(size_t bytes)) {
     size_t taken = 0;
     while (taken < PARTS && shape[taken] != 0) {
-        void *start = allocate(shape[taken] + OVER_READ);
+        void *start = allocate(shape[taken]);
         if (start == NULL) {
             break;
         }

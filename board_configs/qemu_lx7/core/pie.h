@@ -53,8 +53,7 @@ typedef struct {
 extern const pie_opcode_t pie_opcodes[];
 extern const uint32_t pie_opcode_count;
 
-// How many instructions have been executed, and how often each, by address from pie_counted on:
-// where the linker script gives these room for it.
+// How many instructions have been executed.
 extern uint64_t pie_executed;
 
 // Executes the instruction at frame->pc, and those behind it as long as they are the vector
