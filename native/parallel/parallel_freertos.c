@@ -16,42 +16,30 @@
 #define CORES 2
 #endif
 
+#if configTASK_NOTIFICATION_ARRAY_ENTRIES < 2
+#error                                                                                            \
+    "MicroPython's tasks are woken by notification 0: give tasks a second one, in the board's \
+sdkconfig by CONFIG_FREERTOS_TASK_NOTIFICATION_ARRAY_ENTRIES=2"
+#endif
+
 enum {
     WORKERS_CORE = 0,
     STACK_BYTES = 8192, // kernels take 3 KB of it; FreeRTOS saves vector and float registers there
-    // MicroPython's tasks are woken by notification 0; a board's sdkconfig gives a second one.
-    // With one, a caller's wait may end early, so it waits for the state.
-    WAKE = configTASK_NOTIFICATION_ARRAY_ENTRIES - 1
+    WAKE = 1            // the notification; nobody else gives it
 };
 
-// Written by one core at a time: IDLE to GIVEN by a caller, GIVEN to IDLE by the worker. Callers
-// have MicroPython's lock, so there is one at a time.
-enum {
-    IDLE,
-    GIVEN
-};
-static int state;
+// Notifications hand these over. Callers have MicroPython's lock, so there is one at a time.
 static TaskHandle_t task, caller;
 static tti_work_t current_work;
 static const void *current_job;
 static bool started, busy;
-
-static inline int get_state(void) {
-    return __atomic_load_n(&state, __ATOMIC_ACQUIRE);
-}
-
-static inline void set_state(int to) {
-    __atomic_store_n(&state, to, __ATOMIC_RELEASE);
-}
 
 static void worker(void *unused) {
     (void)unused;
     for (;;) {
         ulTaskNotifyTakeIndexed(WAKE, pdTRUE, portMAX_DELAY);
         current_work(current_job, 1);
-        TaskHandle_t waits = caller; // before the caller may go on
-        set_state(IDLE);
-        xTaskNotifyGiveIndexed(waits, WAKE);
+        xTaskNotifyGiveIndexed(caller, WAKE);
     }
 }
 
@@ -78,13 +66,9 @@ bool tti_parallel_run(tti_work_t work, const void *job) {
     current_work = work;
     current_job = job;
     caller = xTaskGetCurrentTaskHandle();
-    set_state(GIVEN);
     xTaskNotifyGiveIndexed(task, WAKE);
     work(job, 0);
-    // Once at least, to take what the worker gives: its caller may end right after this.
-    do {
-        ulTaskNotifyTakeIndexed(WAKE, pdTRUE, portMAX_DELAY);
-    } while (get_state() != IDLE);
+    ulTaskNotifyTakeIndexed(WAKE, pdTRUE, portMAX_DELAY);
     busy = false;
     return true;
 }

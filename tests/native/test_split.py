@@ -56,9 +56,8 @@ def test_two_cores_equal_numpy(split_build: Path, library: str) -> None:
     [
         ("split_race", "200 rounds twice\n"),
         ("rp2_worker", "304 resets\n"),
-        ("freertos_worker_own", "1 tasks, 1476 jobs\n"),
-        ("freertos_worker_shared", "1 tasks, 1476 jobs\n"),
-        ("freertos_worker_alone", "0 tasks, 0 jobs\n"),
+        ("freertos_worker_two", "1 tasks, 1476 jobs\n"),
+        ("freertos_worker_one", "0 tasks, 0 jobs\n"),
     ],
 )
 def test_threads_do_not_race(split_build: Path, program: str, said: str) -> None:
@@ -67,6 +66,16 @@ def test_threads_do_not_race(split_build: Path, program: str, said: str) -> None
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout == said
+
+
+def test_a_task_needs_a_notification_of_its_own(repo: Path) -> None:
+    native, chip = repo / "native", repo / "tests" / "native" / "freertos"
+    command = ["gcc", "-fsyntax-only", f"-I{chip}", native / "parallel" / "parallel_freertos.c"]
+    entries = "-DCONFIG_FREERTOS_TASK_NOTIFICATION_ARRAY_ENTRIES"
+    for count, fails in ((1, True), (2, False)):
+        done = subprocess.run([*command, f"{entries}={count}"], capture_output=True, text=True)
+        assert bool(done.returncode) == fails
+        assert ("CONFIG_FREERTOS_TASK_NOTIFICATION_ARRAY_ENTRIES=2" in done.stderr) == fails
 
 
 IN_TURN = """
