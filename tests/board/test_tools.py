@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 from ttikit.board import EmulatedBoard, write_flash
 from ttikit.board.deploy import Deployment
+from ttikit.board.ports import chosen
 from ttikit.board.session import Session, SessionError
 
 ROWS = json.loads((Path(__file__).parents[1] / "golden" / "pictures.json").read_text("utf-8"))
@@ -134,6 +135,13 @@ def test_a_port_named_twice_is_one_board(board, tmp_path):
     status, stdout, stderr = ttikit("generate", ROW["prompt"], *args)
     assert status == 0, stderr
     assert [json.loads(line)["model"] for line in stdout.splitlines()] == [board.port]
+
+
+def test_ports_keep_their_order(tmp_path):
+    names = [str(tmp_path / name) for name in "bac"]
+    link = tmp_path / "link"
+    link.symlink_to(names[0])
+    assert chosen([*names, str(link), names[1]]) == names
 
 
 @pytest.mark.parametrize("command", ["repl", "bench"])

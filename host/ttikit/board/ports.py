@@ -36,10 +36,12 @@ def chosen(named: Sequence[str], everyone: bool = False, single: bool = False) -
     `SessionError` if that is none, or several where one is wanted.
     """
     if named:
-        ports = {os.path.realpath(port): port for port in reversed(named)}
+        ports: dict[str, str] = {}
+        for port in named:
+            ports.setdefault(os.path.realpath(port), port)
         if single and len(ports) > 1:
             raise SessionError("this works with one board at a time; name one --port")
-        return list(reversed(ports.values()))
+        return list(ports.values())
     found = [port.name for port in connected()]
     if not found:
         raise SessionError("no board is connected; plug one in, or name its port with --port")
