@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 from ttikit.errors import TtiError
-from ttikit.training import diffusion, distillation
+from ttikit.training import diffusion, reflow
 from ttikit.training.loop import Budget, Settings, pick_device, prepare_cpu
 from ttikit.training.world import World, join
 
@@ -21,7 +21,7 @@ def main(out: Path, samples: int, event: str, at: int) -> None:
     """Train with a checkpoint after every step; at step ``at`` of this part ``event`` happens.
 
     "die" kills the second process, "tell" makes the first one leave a note that it is there.
-    "distil" distils the model in the folder "teacher" instead.
+    "reflow" trains a student of the model in the folder "teacher" instead.
     """
     prepare_cpu(1)
     world = join(pick_device("cpu", shared=True))
@@ -29,9 +29,9 @@ def main(out: Path, samples: int, event: str, at: int) -> None:
     settings = Settings(
         out, 8, Budget(samples=samples), log_seconds=0.0, save_seconds=0.0, world=world
     )
-    if event == "distil":
+    if event == "reflow":
         teacher = out.with_name("teacher") / diffusion.EXPORT
-        distillation.train_distilled(small_cache(), captions, teacher, settings)
+        reflow.train_reflow(small_cache(), teacher, out.with_name("pairs"), settings)
         world.leave()
         return
     original, steps = diffusion.DiffusionTask.loss, []

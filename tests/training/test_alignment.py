@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ttikit.errors import TtiError  # noqa: E402
-from ttikit.training import alignment, crowd, diffusion, distillation, reader  # noqa: E402
+from ttikit.training import alignment, crowd, diffusion, pairs, reader, recipes, reflow  # noqa: E402
 from ttikit.training.batches import Batches  # noqa: E402
 from ttikit.training.checkpoint import NAME, load_tensors  # noqa: E402
 from ttikit.training.loop import Budget, Counters, Settings  # noqa: E402
@@ -35,7 +35,8 @@ def runs(tmp_path_factory):
         cache, captions, settings(root / "teacher", 8 * 120), 3e-3, config=SMALL
     )
     teacher = root / "teacher" / diffusion.EXPORT
-    distillation.train_distilled(cache, captions, teacher, settings(root / "student", 8 * 10))
+    pairs.draw_pairs(cache, captions, teacher, root / "pairs", 64)
+    reflow.train_reflow(cache, teacher, root / "pairs", settings(root / "student", 8 * 10))
     long = Settings(root / "reader", 16, Budget(samples=16 * 80))
     reader.train_reader(cache, captions, long, rate=1e-2, config=SMALL)
     return root
@@ -51,7 +52,7 @@ def align(runs, out, samples=8 * 4, student="student", cache=None, **options):
 def shaken_task():
     torch.manual_seed(1)
     teacher = TextToLatent(SMALL)
-    student = distillation.new_student(teacher)
+    student = recipes.new_student(teacher)
     for parameter in student.parameters():
         torch.nn.init.normal_(parameter, std=0.1)
     batches = Batches(small_cache(), captions, 4, torch.device("cpu"))
@@ -173,6 +174,7 @@ def test_paths_end_where_the_reader_wants_them(runs, tmp_path, monkeypatch):
         between = (begun[name] + aligned[f"average.{name}"]) / 2
         torch.testing.assert_close(exported[name], between)
     assert about["teacher_samples"] == 8 * 120 and about["paths"] == 8 * 40
+    assert about["pairs"] == load_tensors(runs / "student" / diffusion.EXPORT)[1]["pairs"] > 50
 
 
 def test_the_anchor_holds(runs, tmp_path, monkeypatch):
@@ -201,7 +203,7 @@ def test_a_stopped_run_goes_on(runs, tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_aligned_is_refused(runs, tmp_path):
-    with pytest.raises(TtiError, match="not distilled; run `ttikit train distil` first"):
+    with pytest.raises(TtiError, match="not distilled; run `ttikit train reflow` first"):
         align(runs, tmp_path / "a", student="teacher")
     other = small_cache()
     other.autoencoder = "other"
@@ -210,6 +212,6 @@ def test_what_cannot_be_aligned_is_refused(runs, tmp_path):
     align(runs, tmp_path / "c", 8)
     second = tmp_path / "second"
     teacher = runs / "teacher" / diffusion.EXPORT
-    distillation.train_distilled(small_cache(), captions, teacher, settings(second, 8 * 2))
+    reflow.train_reflow(small_cache(), teacher, runs / "pairs", settings(second, 8 * 2))
     with pytest.raises(TtiError, match="aligned from another model"):
         align(runs, tmp_path / "c", student=second)

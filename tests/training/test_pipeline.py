@@ -33,7 +33,8 @@ TINY = Preset(
     autoencoder=Length(4, samples=8),
     diffusion=Length(2, samples=4),
     reader=Length(2, samples=2),
-    distilled=Length(2, samples=2),
+    pairs=3,
+    reflow=Length(2, samples=2),
     aligned=Length(2, samples=2),
 )
 
@@ -93,7 +94,7 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     monkeypatch.setattr(DiffusionTask, "loss", stopping)
     assert run().endswith("stopped; the same command goes on from here\n")
     assert used(Path("runs/diffusion"), Budget(samples=4)) == 0.5
-    assert not Path("runs/distilled").exists()
+    assert not Path("runs/pairs").exists()
     out = run()
     for part in (
         "data: 28 pictures, complete",
@@ -108,17 +109,20 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     )
     assert run.calls == [("render", 24, 4, 0), ("export", diffusion, autoencoder)]
     out = run()
-    assert out.count("complete") == 8 and len(run.calls) == 2
+    assert out.count("complete") == 9 and len(run.calls) == 2
     # More samples of the transformer: it goes on, and what it taught before is no longer complete.
-    with pytest.raises(TtiError, match=r"distilled was made before .*diffusion.* delete that"):
+    with pytest.raises(TtiError, match=r"runs/pairs holds pairs of another teacher.* delete it"):
         run("--samples", "6")
     assert used(Path("runs/diffusion"), Budget(samples=6)) == 1.0
-    shutil.rmtree("runs/distilled")
-    with pytest.raises(TtiError, match=r"aligned was made before .*distilled.* delete that"):
+    shutil.rmtree("runs/pairs")
+    with pytest.raises(TtiError, match=r"reflow was made before .*diffusion.* delete that"):
+        run("--samples", "6")
+    shutil.rmtree("runs/reflow")
+    with pytest.raises(TtiError, match=r"aligned was made before .*reflow.* delete that"):
         run("--samples", "6")
     shutil.rmtree("runs/aligned")
     run("--samples", "6")
-    for part in ("distilled", "aligned"):
+    for part in ("reflow", "aligned"):
         assert used(Path("runs") / part, Budget(samples=2)) == 1.0
     assert [call[0] for call in run.calls] == ["render", "export", "export"]
 
@@ -155,6 +159,7 @@ def test_a_torn_checkpoint_counts_as_nothing(tmp_path):
 def test_the_plan_counts_the_arithmetic(run):
     out = run("--plan", "--preset", "gpu")
     assert "diffusion: 12,000,000 samples, 2048 at a time" in out
+    assert "pairs: 204,800\nreflow: 2,000,000 samples, 512 at a time" in out
     assert run.calls == [] and not Path("runs").exists()
     # Backward costs twice as much as forward, except where no gradient flows to the input.
     depth, tokens, dim, hidden = 6, 64, 192, 576

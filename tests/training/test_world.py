@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 import ttikit  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
-from ttikit.training import diffusion, distillation, loop, world  # noqa: E402
+from ttikit.training import diffusion, loop, pairs, reflow, world  # noqa: E402
 from ttikit.training.checkpoint import NAME, load_tensors  # noqa: E402
 from ttikit.training.loop import Budget, Settings  # noqa: E402
 
@@ -91,16 +91,17 @@ def test_two_processes_equal_one_and_survive_a_stop_and_a_death(two, tmp_path):
         torch.testing.assert_close(other[name], one[name], atol=atol, rtol=1e-4, msg=name)
 
 
-def test_two_processes_distil_like_one(two, tmp_path):
+def test_two_processes_reflow_like_one(two, tmp_path):
     start, out = two
     teacher = Settings(tmp_path / "teacher", 8, Budget(samples=8 * 4))
     diffusion.train_diffusion(small_cache(), captions, teacher, config=SMALL)
-    process = start("distil", 0)
+    teacher_file, drawn = tmp_path / "teacher" / diffusion.EXPORT, tmp_path / "pairs"
+    pairs.draw_pairs(small_cache(), captions, teacher_file, drawn, 64)
+    process = start("reflow", 0)
     problem = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0, problem
     alone = Settings(tmp_path / "alone", 8, Budget(samples=8 * STEPS))
-    teacher_file = tmp_path / "teacher" / diffusion.EXPORT
-    distillation.train_distilled(small_cache(), captions, teacher_file, alone)
+    reflow.train_reflow(small_cache(), teacher_file, drawn, alone)
     one, other = (load_tensors(folder / NAME)[0] for folder in (alone.out, out))
     assert one.keys() == other.keys()
     for name in one:

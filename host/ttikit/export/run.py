@@ -42,7 +42,7 @@ def check_distilled(diffusion: Path) -> None:
     if not config.guides:
         raise TtiError(
             f"{diffusion} is a base model, which needs two passes per step; "
-            "distil it first with `ttikit train distil`"
+            "distil it first with `ttikit train pairs` and `reflow`"
         )
     if config.guides != RECIPE_ROWS or config.paces != RECIPE_ROWS:
         raise TtiError(

@@ -1,6 +1,6 @@
 """Alignment: a distilled model is trained by where its paths end.
 
-Distillation teaches every step by itself, and the small errors of the steps add up to faces that
+Reflow teaches every step by itself, and the small errors of the steps add up to faces that
 lack what the caption names. Here whole paths are drawn, from noise to latent, and the gradient
 goes back through all their steps (Clark et al. 2023, "Directly fine-tuning diffusion models on
 differentiable rewards"). Three forces hold each other in balance:
@@ -26,17 +26,16 @@ from ttikit.training.batches import Batch, Batches, Captions
 from ttikit.training.checkpoint import load_tensors
 from ttikit.training.crowd import FEWEST, Crowd
 from ttikit.training.diffusion import EXPORT, load_diffusion, save_diffusion
-from ttikit.training.distillation import DEFAULT_GUIDANCE, GUIDES
 from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import TextToLatent
 from ttikit.training.optim import Average, Schedule
 from ttikit.training.reader import Reader, load_reader
+from ttikit.training.recipes import DEFAULT_GUIDANCE, draw_guidance
 from ttikit.training.speed import autocast, speed_for
 
 # Number of steps of a path → share of the batches. 4 and 8 are what people use.
 SHARES = {4: 0.47, 8: 0.25, 2: 0.13, 1: 0.10, 16: 0.05}
-DEFAULT_SHARE = 0.6  # of the rows that are drawn at exactly the default guidance
 ANCHOR = 30.0
 CROWD = 5.0
 # The anchor's guidance is 1 + EASE·(g − 1): the reader sees to the caption, so less will do.
@@ -134,10 +133,8 @@ def _veiled(x: Tensor, t: Tensor, batch: Batch) -> Tensor:
 
 def recipes(count: int, rng: np.random.Generator) -> tuple[Tensor, int]:
     """Guidance of each row, (count,) float32, and the number of steps of all of them."""
-    guidance = 1 + (GUIDES - 1) * rng.random(count)
-    guidance[rng.random(count) < DEFAULT_SHARE] = DEFAULT_GUIDANCE
-    steps = rng.choice(list(SHARES), p=list(SHARES.values()))
-    return torch.from_numpy(guidance.astype(np.float32)), int(steps)
+    guidance = draw_guidance(count, rng)
+    return guidance, int(rng.choice(list(SHARES), p=list(SHARES.values())))
 
 
 def train_aligned(
@@ -159,7 +156,7 @@ def train_aligned(
     student, _, _ = load_diffusion(student_path)
     _, about = load_tensors(student_path)
     if not student.config.guides:
-        raise TtiError(f"{student_path} is not distilled; run `ttikit train distil` first")
+        raise TtiError(f"{student_path} is not distilled; run `ttikit train reflow` first")
     if about["autoencoder"] != cache.autoencoder:
         raise TtiError(f"{student_path} was trained on latents of another autoencoder")
     student = student.to(device).train()
@@ -176,6 +173,7 @@ def train_aligned(
         counted = {
             "samples": about["samples"],
             "teacher_samples": about.get("teacher_samples", about["samples"]),
+            "pairs": about.get("pairs", 0),
             "paths": trainer.counters.samples,
             "pictures": len(cache),
         }

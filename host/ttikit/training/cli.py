@@ -32,7 +32,8 @@ from ttikit.training.options import (
 )
 
 app = typer.Typer(
-    help="Train the parts, in this order: autoencoder, latents, diffusion, reader, distil, align.",
+    help="Train the parts, in this order: autoencoder, latents, diffusion, reader, pairs, reflow, "
+    "align.",
     no_args_is_help=True,
 )
 
@@ -192,7 +193,8 @@ def sample(
 
 
 app.command()(cli_student.reader)
-app.command()(cli_student.distil)
+app.command()(cli_student.pairs)
+app.command()(cli_student.reflow)
 app.command()(cli_student.align)
 app.command()(cli_decoder.decoder)
 app.command("decoder-figures")(cli_decoder.decoder_figures)

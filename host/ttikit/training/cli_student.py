@@ -1,4 +1,4 @@
-"""`ttikit train reader`, `distil` and `align`: from a trained model to one of few passes."""
+"""`ttikit train reader`, `pairs`, `reflow`, `align`: from a trained model to one of few passes."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from ttikit.training.options import (
     settings_for,
 )
 
+Teacher = Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")]
+
 
 def reader(
     latents: Latents,
@@ -39,7 +41,7 @@ def reader(
     threads: Threads = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Train what reads attributes from half-drawn faces and captions, for the next two; 25 min."""
+    """Train what reads attributes from half-drawn faces and captions, for those below; 25 min."""
     from ttikit.training.latents import load_cache
     from ttikit.training.loop import pick_device, prepare_cpu
     from ttikit.training.reader import train_reader
@@ -55,16 +57,39 @@ def reader(
     report(result, as_json, out)
 
 
-def distil(
+def pairs(
     latents: Latents,
-    teacher: Annotated[Path, typer.Option(help="export.safetensors of a diffusion run.")],
-    out: Out,
+    teacher: Teacher,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the pairs; it is filled up.")],
     reader: Annotated[
         Path | None, typer.Option(help="export.safetensors of a reader run, for clearer faces.")
     ] = None,
-    push: Annotated[
-        float, typer.Option(min=0, max=10, help="How hard the reader pushes; 1 is Bayes' rule.")
-    ] = 1.75,
+    count: Annotated[int, typer.Option("--pairs", min=1, help="How many.")] = 25_600,
+    device: Device = "auto",
+    chunk: Annotated[
+        int | None, typer.Option(min=1, help="Pairs in a file; fits the device by default.")
+    ] = None,
+    seed: Seed = 0,
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Draw what the student learns from: noise, and what the guided teacher makes of it."""
+    from ttikit.training.latents import load_cache
+    from ttikit.training.loop import pick_device, prepare_cpu
+    from ttikit.training.pairs import draw_pairs
+
+    prepare_cpu(threads)
+    chosen = pick_device(device)
+    cache = load_cache(latents)
+    result = draw_pairs(cache, cache.captions, teacher, out, count, reader, chunk, seed, chosen)
+    report(result, as_json, out)
+
+
+def reflow(
+    latents: Latents,
+    teacher: Teacher,
+    pairs: Annotated[Path, typer.Option(help="Folder of `ttikit train pairs`.")],
+    out: Out,
     minutes: Minutes = None,
     samples: Samples = None,
     finish_minutes: Finish = None,
@@ -75,28 +100,28 @@ def distil(
     threads: Threads = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Teach a copy of a trained model to need one pass per step, and few steps; 40 minutes.
+    """Teach a copy of a trained model to need one pass per step, and few steps; 60 minutes.
 
-    With several GPUs: torchrun --nproc-per-node 8 -m ttikit train distil …
+    With several GPUs: torchrun --nproc-per-node 8 -m ttikit train reflow …
     """
-    from ttikit.training.distillation import train_distilled
     from ttikit.training.latents import load_cache
     from ttikit.training.loop import pick_device, prepare_cpu
+    from ttikit.training.reflow import train_reflow
     from ttikit.training.world import join
 
     prepare_cpu(threads)
     chosen = pick_device(device, shared=True)
     cache = load_cache(latents)
     batch = batch or (512 if chosen.type == "cuda" else 32)
-    settings = settings_for(out, batch, minutes, samples, 40.0, finish_minutes, seed)
+    settings = settings_for(out, batch, minutes, samples, 60.0, finish_minutes, seed)
     settings = replace(settings, world=join(chosen))
-    result = train_distilled(cache, cache.captions, teacher, settings, rate, chosen, reader, push)
+    result = train_reflow(cache, teacher, pairs, settings, rate, chosen)
     finish_shared(settings, result, as_json)
 
 
 def align(
     latents: Latents,
-    student: Annotated[Path, typer.Option(help="export.safetensors of a distil run.")],
+    student: Annotated[Path, typer.Option(help="export.safetensors of a reflow run.")],
     reader: Annotated[Path, typer.Option(help="export.safetensors of a reader run.")],
     out: Out,
     minutes: Minutes = None,

@@ -287,7 +287,7 @@ def pick_device(name: str, shared: bool = False) -> torch.device:
         raise TtiError(f"--device {name} is unknown; choose auto, cpu or cuda")
     if is_one_of_many() and not shared:
         raise TtiError(
-            "only diffusion and distil are trained by several processes; start this one alone"
+            "only diffusion and reflow are trained by several processes; start this one alone"
         )
     if name == "cuda" and not torch.cuda.is_available():
         raise TtiError("torch finds no CUDA device; use --device cpu")

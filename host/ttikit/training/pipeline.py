@@ -53,7 +53,8 @@ class Preset:
     autoencoder: Length
     diffusion: Length
     reader: Length
-    distilled: Length
+    pairs: int
+    reflow: Length
     aligned: Length
 
 
@@ -65,7 +66,8 @@ PRESETS = {
         autoencoder=Length(32, minutes=25.0),
         diffusion=Length(64, minutes=120.0),
         reader=Length(64, minutes=25.0),
-        distilled=Length(32, minutes=40.0),
+        pairs=25_600,
+        reflow=Length(32, minutes=60.0),
         aligned=Length(16, minutes=30.0),
     ),
     # One large GPU; 12 million samples are 300 looks at every picture.
@@ -75,7 +77,8 @@ PRESETS = {
         autoencoder=Length(256, samples=2_000_000),
         diffusion=Length(2048, samples=12_000_000),
         reader=Length(512, samples=2_000_000),
-        distilled=Length(512, samples=2_000_000),
+        pairs=204_800,
+        reflow=Length(512, samples=2_000_000),
         aligned=Length(256, samples=200_000),
     ),
 }
@@ -122,9 +125,14 @@ class Pipeline:
         return self.runs / "reader" / EXPORT
 
     @property
-    def distilled(self) -> Path:
-        """The same after the distillation."""
-        return self.runs / "distilled" / EXPORT
+    def pairs(self) -> Path:
+        """Folder of noise and what the transformer, guided and pushed, draws from it."""
+        return self.runs / "pairs"
+
+    @property
+    def reflow(self) -> Path:
+        """Weights of the student that learned from the pairs."""
+        return self.runs / "reflow" / EXPORT
 
     @property
     def aligned(self) -> Path:
@@ -144,9 +152,10 @@ class Pipeline:
             and self._encoded()
             and self._trained("diffusion", self.preset.diffusion, self._train_diffusion)
             and self._trained("reader", self.preset.reader, self._train_reader)
-            and self._same(self.distilled, "teacher", self.diffusion)
-            and self._trained("distilled", self.preset.distilled, self._distil)
-            and self._same(self.aligned, "student", self.distilled)
+            and self._drawn()
+            and self._same(self.reflow, "teacher", self.diffusion)
+            and self._trained("reflow", self.preset.reflow, self._reflow)
+            and self._same(self.aligned, "student", self.reflow)
             and self._trained("aligned", self.preset.aligned, self._align)
             and self._exported()
         )
@@ -229,15 +238,27 @@ class Pipeline:
             )
         return True
 
-    def _distil(self, settings: Settings) -> None:
-        from ttikit.training.distillation import train_distilled
+    def _drawn(self) -> bool:
         from ttikit.training.latents import load_cache
+        from ttikit.training.pairs import draw_pairs, drawn
+
+        if sum(count for _, count in drawn(self.pairs).values()) >= self.preset.pairs:
+            self.tell(f"{self.pairs} is complete")
+        else:
+            self.tell(f"{self.pairs}: drawing")
+        cache = load_cache(self.latents)
+        draw_pairs(  # refuses what is there if the transformer or the reader changed
+            cache, cache.captions, self.diffusion, self.pairs, self.preset.pairs, self.reader,
+            seed=self.seed, device=self.device,
+        )  # fmt: skip
+        return True
+
+    def _reflow(self, settings: Settings) -> None:
+        from ttikit.training.latents import load_cache
+        from ttikit.training.reflow import train_reflow
 
         cache = load_cache(self.latents)
-        train_distilled(
-            cache, cache.captions, self.diffusion, settings, device=self.device,
-            reader_path=self.reader,
-        )  # fmt: skip
+        train_reflow(cache, self.diffusion, self.pairs, settings, device=self.device)
 
     def _align(self, settings: Settings) -> None:
         from ttikit.training.alignment import train_aligned
@@ -245,7 +266,7 @@ class Pipeline:
 
         cache = load_cache(self.latents)
         train_aligned(
-            cache, cache.captions, self.distilled, self.reader, settings, device=self.device
+            cache, cache.captions, self.reflow, self.reader, settings, device=self.device
         )
 
     def _exported(self) -> bool:
@@ -297,7 +318,9 @@ def choose_preset(name: str | None, device: torch.device, samples: int | None) -
 def plan(preset: Preset) -> list[str]:
     """Lines that say how long the parts are, and what arithmetic the diffusion run needs."""
     lines = [f"pictures: {preset.train:,} and {preset.held_out:,} held out"]
-    for name in ("autoencoder", "diffusion", "reader", "distilled", "aligned"):
+    for name in ("autoencoder", "diffusion", "reader", "reflow", "aligned"):
+        if name == "reflow":
+            lines.append(f"pairs: {preset.pairs:,}")
         length: Length = getattr(preset, name)
         ends = f"{length.samples:,} samples" if length.samples else f"{length.minutes:g} minutes"
         lines.append(f"{name}: {ends}, {length.batch} at a time")

@@ -1,8 +1,8 @@
 """A reader of noisy latents and of captions: what a face shows, and what a caption asks for.
 
 It tells how well a half-drawn face agrees with its caption. The gradient of that agreement steers
-the teacher of the distillation towards what the caption names (classifier guidance, Dhariwal &
-Nichol 2021), because a reader learns a smile from far fewer pictures than a painter does.
+the drawing of `pairs` towards what the caption names (classifier guidance, Dhariwal & Nichol
+2021), because a reader learns a smile from far fewer pictures than a painter does.
 """
 
 from __future__ import annotations

@@ -60,7 +60,9 @@ def guided(model: TextToLatent, tokens: Tensor, guidance: float) -> Field:
 def one_branch(model: TextToLatent, tokens: Tensor, guidance: float, steps: int) -> Field:
     """Velocity of a distilled model for ``tokens`` (B, length), sampled in ``steps`` steps."""
     if not model.config.guides:
-        raise TtiError("this model has no guidance of its own; distil it: ttikit train distil")
+        raise TtiError(
+            "this model has no guidance of its own; distil it: ttikit train pairs, then reflow"
+        )
     recipe = model.recipe(torch.tensor([float(guidance)]), torch.tensor([float(steps)]))
     text = model.text(tokens) + recipe
 

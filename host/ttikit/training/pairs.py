@@ -1,0 +1,250 @@
+"""Pairs: start noise and the latent that a strictly guided teacher draws from it.
+
+They are what the student learns from (`reflow`). Drawing them may be slow, because it happens
+once: classifier-free guidance with two passes a step, a push by a `Reader` towards what the
+caption names, and many steps. Guidance and push begin late, at t ≤ `UNTIL`: early ones make all
+faces alike (Kynkäänniemi et al. 2024, "Applying guidance in a limited interval").
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from torch import Tensor
+
+from ttikit.errors import TtiError
+from ttikit.training.balance import MOST
+from ttikit.training.batches import Batches, Captions
+from ttikit.training.checkpoint import load_tensors, read_metadata, save_tensors
+from ttikit.training.diffusion import load_diffusion
+from ttikit.training.latents import LatentCache
+from ttikit.training.loop import Counters
+from ttikit.training.models import TextToLatent
+from ttikit.training.reader import Reader, load_reader, velocity_of
+from ttikit.training.recipes import DEFAULT_GUIDANCE, draw_guidance
+from ttikit.training.speed import autocast
+
+STEPS = 12
+UNTIL = 0.8
+PUSH = 2.5  # times what Bayes' rule says at guidance 3
+HIDDEN = 0.04  # share of hidden prompts, as of a board's empty one
+SEEN_AT = (0.02, 0.1)  # noise levels at which the reader judges the end
+OBEYING = 1.8  # guidance from which on a pair is expected to agree with its caption
+
+
+def strength(guidance: Tensor) -> Tensor:
+    """How hard guidance and push work, (B,): 0 at guidance 1, 1 at 3, 1.5 at 5."""
+    return torch.where(guidance <= 3, (guidance - 1) / 2, 1 + (guidance - 3) / 4)
+
+
+class Painter:
+    """Draws the ends of paths.
+
+    Args:
+        teacher: a model that is not distilled.
+        reader: pushes, and judges the ends; without one there is neither.
+    """
+
+    def __init__(self, teacher: TextToLatent, reader: Reader | None) -> None:
+        self.teacher, self.reader = teacher, reader
+
+    @torch.no_grad()
+    def end(self, noise: Tensor, tokens: Tensor, hidden: Tensor, guidance: Tensor) -> Tensor:
+        """Latents like ``noise``; rows that are ``hidden`` (B,) are drawn without their prompt.
+
+        The velocity is vu + (1 + 2w)·(vc − vu) + PUSH·w·push with w = `strength`.
+        """
+        w = (strength(guidance) * ~hidden)[:, None, None, None]
+        x = noise
+        for i in range(STEPS):
+            t = x.new_full((len(x),), 1 - i / STEPS)
+            with autocast(x.device):
+                text = self.teacher.prompt(tokens, hidden)
+                if 1 - i / STEPS <= UNTIL:
+                    velocity = self._guided(x, t, text, w)
+                    if self.reader is not None:
+                        velocity += PUSH * w * velocity_of(self.reader.pull(x, t, tokens), t)
+                else:
+                    velocity = self.teacher.dit(x, t, text).float()
+            x = x - velocity / STEPS
+        return x
+
+    def _guided(self, x: Tensor, t: Tensor, text: Tensor, w: Tensor) -> Tensor:
+        null = self.teacher.null.expand_as(text)
+        both = self.teacher.dit(torch.cat((x, x)), torch.cat((t, t)), torch.cat((text, null)))
+        conditional, unconditional = both.float().chunk(2)
+        return unconditional + (1 + 2 * w) * (conditional - unconditional)
+
+    @torch.no_grad()
+    def agreement(self, end: Tensor, tokens: Tensor) -> Tensor:
+        """How well each end agrees with its caption, (B,); 0 without a reader."""
+        if self.reader is None:
+            return end.new_zeros(len(end))
+        levels = [end.new_full((len(end),), level) for level in SEEN_AT]
+        return torch.stack([self.reader.agreement(end, t, tokens) for t in levels]).mean(0)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What pairs were drawn with; pairs of two sources must not be mixed."""
+
+    autoencoder: str
+    teacher: int
+    reader: int | None
+    seed: int
+
+    @classmethod
+    def of(cls, cache: LatentCache, teacher: Path, reader: Path | None, seed: int) -> Source:
+        """The source that these files are."""
+        read = zlib.crc32(reader.read_bytes()) if reader else None
+        return cls(cache.autoencoder, zlib.crc32(teacher.read_bytes()), read, seed)
+
+
+def drawn(folder: Path) -> dict[Path, tuple[Source, int]]:
+    """Source and number of pairs of every file in ``folder``; `TtiError` for another kind."""
+    found = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        metadata = read_metadata(path)
+        if metadata.get("kind") != "pairs":
+            raise TtiError(f"{path} holds no pairs; give the folder of `ttikit train pairs`")
+        source = Source(**{field.name: metadata[field.name] for field in fields(Source)})
+        found[path] = source, metadata["count"]
+    return found
+
+
+def chunk_for(device: torch.device) -> int:
+    """Pairs that are drawn at once and written as one file."""
+    return 1024 if device.type == "cuda" else 64
+
+
+def draw_pairs(
+    cache: LatentCache,
+    captions: Captions,
+    teacher_path: Path,
+    folder: Path,
+    count: int,
+    reader_path: Path | None = None,
+    chunk: int | None = None,
+    seed: int = 0,
+    device: torch.device | None = None,
+) -> dict[str, float]:
+    """Draw pairs into ``folder`` until there are ``count``; returns how many there are, and the
+    mean agreement of the new ones at the default guidance.
+
+    A file has ``chunk`` pairs, a function of (seed, number of the file). Whatever stops this, the
+    files that are written stay, and the same call goes on with the next one.
+    """
+    device = device or torch.device("cpu")
+    chunk = chunk or chunk_for(device)
+    source = Source.of(cache, teacher_path, reader_path, seed)
+    painter = _painter(cache, teacher_path, reader_path, device)
+    there = drawn(folder)
+    if any(other != source for other, _ in there.values()):
+        raise TtiError(
+            f"{folder} holds pairs of another teacher, reader, autoencoder or seed; "
+            f"delete it or choose another folder"
+        )
+    batches = Batches(cache, captions, chunk, device)
+    batches.balance(MOST)
+    length, agreed = painter.teacher.config.length, []
+    done = sum(held for _, held in there.values())
+    columns = TextColumn("pairs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns) as bar:
+        task = bar.add_task("", total=count, completed=min(done, count))
+        for number in itertools.count():
+            path = folder / f"{number:05d}.safetensors"
+            if done >= count:
+                break
+            if path in there:
+                continue
+            tensors = _chunk(painter, batches, Counters(seed, number), length)
+            save_tensors(path, tensors, {"kind": "pairs", "count": chunk, **asdict(source)})
+            agreed.append(tensors["agreement"][tensors["guidance"] == DEFAULT_GUIDANCE])
+            done += chunk
+            bar.update(task, completed=min(done, count))
+    found = torch.cat(agreed) if agreed else torch.empty(0)
+    return {"pairs": done, **({"agreement": round(found.mean().item(), 3)} if len(found) else {})}
+
+
+def _painter(
+    cache: LatentCache, teacher_path: Path, reader_path: Path | None, device: torch.device
+) -> Painter:
+    teacher = load_teacher(teacher_path, cache).to(device).requires_grad_(False)
+    reader = load_reader(reader_path, cache).to(device) if reader_path else None
+    return Painter(teacher, reader)
+
+
+def _chunk(
+    painter: Painter, batches: Batches, counters: Counters, length: int
+) -> dict[str, Tensor]:
+    batch = batches.draw(counters, HIDDEN)
+    guidance = draw_guidance(batches.size, batch.rng).to(batch.noise.device)
+    noise = batch.noise.half().float()  # what is kept is what the end belongs to
+    end = painter.end(noise, batch.tokens, batch.dropped, guidance)
+    tensors = {
+        "noise": noise.half(),
+        "end": end.half(),
+        "tokens": F.pad(batch.tokens, (0, length - batch.tokens.shape[1])).to(torch.uint8),
+        "hidden": batch.dropped.to(torch.uint8),
+        "guidance": guidance,
+        "agreement": painter.agreement(end, batch.tokens),
+    }
+    if not all(tensor.isfinite().all() for tensor in tensors.values()):
+        raise TtiError("the teacher draws latents that are no numbers; train it anew")
+    return {name: tensor.cpu() for name, tensor in tensors.items()}
+
+
+def load_teacher(path: Path, cache: LatentCache) -> TextToLatent:
+    """The model of a diffusion run on the latents of ``cache``; `TtiError` for any other."""
+    teacher, _, _ = load_diffusion(path)
+    if read_metadata(path)["autoencoder"] != cache.autoencoder:
+        raise TtiError(f"{path} was trained on latents of another autoencoder")
+    if teacher.config.guides:
+        raise TtiError(f"{path} is distilled already; give the diffusion run that it came from")
+    return teacher
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of a folder: noise and end (N, size, size, channels) float16 on one device, and
+    tokens (N, length) uint8, hidden (N,) bool and guidance (N,) float32 on the CPU."""
+
+    noise: Tensor
+    end: Tensor
+    tokens: Tensor
+    hidden: Tensor
+    guidance: Tensor
+    source: Source
+
+    def __len__(self) -> int:
+        return len(self.guidance)
+
+
+def load_pairs(folder: Path, device: torch.device, left_out: float = 0.0) -> Pairs:
+    """Read the pairs of ``folder``, without the ``left_out`` share of those that were asked to
+    obey (guidance ≥ `OBEYING`) but agree least with their captions."""
+    there = drawn(folder)
+    if not there:
+        raise TtiError(f"{folder} holds no pairs; draw some with `ttikit train pairs`")
+    if len({source for source, _ in there.values()}) > 1:
+        raise TtiError(f"{folder} holds pairs of two teachers or readers; delete the older files")
+    source, _ = next(iter(there.values()))
+    parts = [load_tensors(path)[0] for path in there]
+    tensors = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+    agreement, guidance = tensors.pop("agreement"), tensors["guidance"]
+    asked = (guidance >= OBEYING) & (tensors["hidden"] == 0)
+    keep = ~asked
+    if asked.any():
+        keep |= agreement >= np.quantile(agreement[asked].numpy(), left_out)
+    kept = {name: tensor[keep] for name, tensor in tensors.items()}
+    kept["hidden"] = kept["hidden"].bool()
+    for name in ("noise", "end"):
+        kept[name] = kept[name].to(device)
+    return Pairs(**kept, source=source)

@@ -1,0 +1,185 @@
+"""What the guided teacher draws, and that its pairs survive a stop and are not mixed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from ttikit.errors import TtiError  # noqa: E402
+from ttikit.training import pairs  # noqa: E402
+from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
+from ttikit.training.diffusion import EXPORT, save_diffusion  # noqa: E402
+from ttikit.training.models import TextToLatent  # noqa: E402
+from ttikit.training.reader import Reader  # noqa: E402
+from ttikit.training.recipes import new_student  # noqa: E402
+
+from .conftest import SMALL, captions, small_cache  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def teacher():
+    """A model of which every path carries a signal."""
+    torch.manual_seed(0)
+    model = TextToLatent(SMALL)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.1)
+    return model.requires_grad_(False)
+
+
+@pytest.fixture(scope="module")
+def files(teacher, tmp_path_factory):
+    """A folder with a teacher, another one, a student and a reader."""
+    folder, cache = tmp_path_factory.mktemp("files"), small_cache()
+    torch.manual_seed(1)
+    for name, model in (
+        ("teacher", teacher),
+        ("other", TextToLatent(SMALL)),
+        ("student", new_student(teacher)),
+    ):
+        save_diffusion(folder / name, model.state_dict(), model.config, cache, {"samples": 1})
+    about = {"attributes": ["Male"], "config": SMALL.to_dict(), "autoencoder": "test"}
+    save_tensors(folder / "reader", Reader(1, SMALL).state_dict(), {"kind": "reader", **about})
+    return folder
+
+
+def draw(files, out, count=8, teacher="teacher", reader="reader", cache=None, chunk=4, seed=0):
+    path = files / reader if reader else None
+    return pairs.draw_pairs(
+        cache or small_cache(), captions, files / teacher, out, count, path, chunk, seed
+    )
+
+
+def inputs(count=6):
+    noise = torch.randn(count, 8, 8, 4, generator=torch.Generator().manual_seed(1))
+    tokens = torch.arange(1, 2 * count + 1).view(count, 2)
+    return noise, tokens, torch.arange(count) == 2, torch.linspace(1, 5, count)
+
+
+class Sight:
+    """A reader that always pulls the same way."""
+
+    def pull(self, x, t, tokens):
+        return torch.ones_like(x)
+
+
+@pytest.mark.parametrize("reader", [None, Sight()])
+def test_the_ends_are_those_of_late_guidance_and_push(teacher, reader):
+    noise, tokens, hidden, guidance = inputs()
+    ends = pairs.Painter(teacher, reader).end(noise, tokens, hidden, guidance)
+    for i, g in enumerate(guidance.tolist()):
+        w = 0.0 if hidden[i] else (g - 1) / 2 if g <= 3 else 1 + (g - 3) / 4
+        x, null = noise[i : i + 1], teacher.null[None]
+        text = null if hidden[i] else teacher.text(tokens[i : i + 1])
+        for k in range(12):
+            t = 1 - k / 12
+            times = torch.tensor([t])
+            velocity = teacher.dit(x, times, text)
+            if t <= 0.8:
+                bare = teacher.dit(x, times, null)
+                velocity = bare + (1 + 2 * w) * (velocity - bare)
+                # A pull of 1 is a velocity of −t/(1 − t), at most 3 times.
+                velocity -= 2.5 * w * min(t / (1 - t), 3.0) * (reader is not None)
+            x = x - velocity / 12
+        torch.testing.assert_close(ends[i : i + 1], x, rtol=1e-3, atol=1e-3)
+
+
+def test_files_hold_what_was_drawn(files, teacher, tmp_path):
+    result = draw(files, tmp_path, 190, chunk=50)
+    assert result["pairs"] == 200 and math.isfinite(result["agreement"])
+    parts = [load_tensors(path) for path in sorted(tmp_path.iterdir())]
+    assert len(parts) == 4
+    tensors, about = parts[3]
+    assert about["kind"] == "pairs" and about["autoencoder"] == "test" and about["seed"] == 0
+    assert tensors["noise"].dtype == tensors["end"].dtype == torch.float16
+    assert tensors["tokens"].dtype == torch.uint8 and tensors["tokens"].shape == (50, 32)
+    known = pairs.load_reader(files / "reader", small_cache())
+    noise, tokens = tensors["noise"].float(), tensors["tokens"].long()
+    painter = pairs.Painter(teacher, known)
+    end = painter.end(noise, tokens, tensors["hidden"].bool(), tensors["guidance"])
+    torch.testing.assert_close(tensors["end"].float(), end, rtol=2e-3, atol=2e-3)
+    agreement = sum(known.agreement(end, torch.full((50,), t), tokens) for t in (0.02, 0.1)) / 2
+    torch.testing.assert_close(tensors["agreement"], agreement, rtol=1e-3, atol=1e-3)
+    hidden = torch.cat([part["hidden"] for part, _ in parts]).float().mean().item()
+    assert 0.005 < hidden < 0.1
+    guidance = torch.cat([part["guidance"] for part, _ in parts])
+    assert 0.5 < (guidance == 3).float().mean().item() < 0.7
+    assert len(torch.cat([part["noise"][:, 0, 0, 0] for part, _ in parts]).unique()) > 180
+
+
+def test_a_stop_loses_one_file_at_most(files, tmp_path, monkeypatch):
+    draw(files, tmp_path / "whole", 12)
+    original, calls = pairs.Painter.end, []
+
+    def end(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pairs.Painter, "end", end)
+        with pytest.raises(KeyboardInterrupt):
+            draw(files, tmp_path / "parts", 12)
+    names = [path.name for path in sorted((tmp_path / "parts").iterdir())]
+    assert names == ["00000.safetensors", "00001.safetensors"]
+    (tmp_path / "parts" / names[0]).unlink()  # a lost one is drawn again
+    before = (tmp_path / "parts" / names[1]).stat().st_mtime_ns
+    assert draw(files, tmp_path / "parts", 12)["pairs"] == 12
+    assert (tmp_path / "parts" / names[1]).stat().st_mtime_ns == before
+    whole, parts = (sorted((tmp_path / name).iterdir()) for name in ("whole", "parts"))
+    assert [path.read_bytes() for path in whole] == [path.read_bytes() for path in parts]
+    assert draw(files, tmp_path / "parts", 12) == {"pairs": 12}
+
+
+def test_pairs_of_other_origin_are_refused(files, tmp_path):
+    draw(files, tmp_path, 4)
+    other = small_cache()
+    other.autoencoder = "other"
+    for options in ({"teacher": "other"}, {"reader": None}, {"seed": 1}):
+        with pytest.raises(TtiError, match="another teacher, reader, autoencoder or seed; delete"):
+            draw(files, tmp_path, **options)
+    with pytest.raises(TtiError, match="latents of another autoencoder"):
+        draw(files, tmp_path, cache=other)
+    with pytest.raises(TtiError, match="distilled already"):
+        draw(files, tmp_path, teacher="student")
+    save_tensors(tmp_path / EXPORT, {}, {"kind": "diffusion"})
+    with pytest.raises(TtiError, match="holds no pairs; give the folder"):
+        draw(files, tmp_path)
+
+
+def test_a_teacher_that_draws_no_numbers_is_refused(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(pairs.Painter, "end", lambda self, noise, *_: noise * torch.nan)
+    with pytest.raises(TtiError, match="no numbers"):
+        draw(files, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_least_obedient_are_left_out(files, tmp_path):
+    draw(files, tmp_path, 80, chunk=40)
+    parts = [load_tensors(path)[0] for path in sorted(tmp_path.iterdir())]
+    every = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+    asked = ((every["guidance"] >= 1.8) & (every["hidden"] == 0)).numpy()
+    agreement = every["agreement"].numpy()
+    worst = asked & (agreement < np.quantile(agreement[asked], 0.15))
+    loaded = pairs.load_pairs(tmp_path, torch.device("cpu"), 0.15)
+    assert 0 < worst.sum() == 80 - len(loaded) <= 12
+    torch.testing.assert_close(loaded.end, every["end"][torch.from_numpy(~worst)])
+    torch.testing.assert_close(loaded.guidance, every["guidance"][torch.from_numpy(~worst)])
+    assert len(pairs.load_pairs(tmp_path, torch.device("cpu"))) == 80
+    # Without a reader nothing is known about obedience, and all stay.
+    draw(files, tmp_path / "plain", 8, reader=None)
+    assert len(pairs.load_pairs(tmp_path / "plain", torch.device("cpu"), 0.15)) == 8
+
+
+def test_folders_that_hold_nothing_to_learn_from_are_refused(files, tmp_path):
+    with pytest.raises(TtiError, match="draw some with"):
+        pairs.load_pairs(tmp_path, torch.device("cpu"))
+    draw(files, tmp_path / "a", 4)
+    draw(files, tmp_path / "b", 8, teacher="other")
+    (tmp_path / "b" / "00001.safetensors").rename(tmp_path / "a" / "00001.safetensors")
+    with pytest.raises(TtiError, match="of two teachers or readers"):
+        pairs.load_pairs(tmp_path / "a", torch.device("cpu"))
