@@ -15,7 +15,12 @@ from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 
-FEW = {"autoencoder": ("--batch", "4"), "diffusion": ("--batch", "2"), "distil": ("--batch", "16")}
+FEW = {
+    "autoencoder": ("--batch", "4"),
+    "diffusion": ("--batch", "2"),
+    "pairs": ("--pairs", "16", "--chunk", "16"),
+    "reflow": ("--batch", "16"),
+}
 
 
 @pytest.fixture

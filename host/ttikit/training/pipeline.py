@@ -59,7 +59,7 @@ class Preset:
 
 
 PRESETS = {
-    # An evening of a PC with two cores; the pictures take most of it.
+    # A night of a PC with two cores; pictures and pairs take most of it.
     "cpu": Preset(
         train=40_000,
         held_out=4_000,
