@@ -69,6 +69,15 @@ def test_from_pictures_to_samples(call, tmp_path):
         "--diffusion", "dit/export.safetensors", "--autoencoder", "ae/export.safetensors",
         "--seeds", 3, "-o", "sheet.png",
     )  # fmt: skip
+    common = "--latents", "latents.safetensors", "--teacher", "dit/export.safetensors", "--json"
+    for count in (3, 6):  # the second time the folder is filled up
+        out = call("pairs", *common, "--out", "pairs", "--pairs", count, "--chunk", 2)
+        assert json.loads(out.splitlines()[-1])["pairs"] == 2 * -(-count // 2)
+    assert len(list((tmp_path / "pairs").iterdir())) == 3
+    out = call(
+        "reflow", *common, "--pairs", "pairs", "--out", "student", "--samples", 4, "--batch", 2
+    )
+    assert json.loads(out.splitlines()[-1]) == {"out": "student", "samples": 4, "pairs": 6}
     with Image.open(tmp_path / "sheet.png") as image:
         assert image.size == (2 * (3 * 66 + 2), 2 * (2 * 66 + 2))
     with pytest.raises(TtiError, match="holds no diffusion model"):

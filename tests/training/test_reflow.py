@@ -44,7 +44,8 @@ def train(runs, out, samples, cache=None, teacher=None, drawn=None, **options):
 
 def test_a_new_student_answers_like_its_teacher():
     teacher = TextToLatent(SMALL)
-    torch.nn.init.normal_(teacher.dit.final.weight)
+    for parameter in teacher.parameters():
+        torch.nn.init.normal_(parameter, std=0.1)
     student = recipes.new_student(teacher)
     x, tokens = torch.randn(1, 8, 8, 4), torch.tensor([[3, 4]])
     with torch.no_grad():
@@ -75,16 +76,22 @@ def test_the_loss_is_the_distance_to_the_line(runs, monkeypatch):
     student = recipes.new_student(TextToLatent(SMALL)).requires_grad_(False)
     for parameter in student.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
-    rows = []
+    rows, times = [], []
     original = student.dit.forward
 
     def forward(x, t, text):
         rows.append((x, t, text))
         return original(x, t, text)
 
+    def draw_times(*arguments):
+        times.append(recipes.draw_times(*arguments))
+        return times[-1]
+
     monkeypatch.setattr(student.dit, "forward", forward)
+    monkeypatch.setattr(reflow, "draw_times", draw_times)
     losses = reflow.ReflowTask(student, drawn, 64).loss(Counters(seed=3, step=5))
     x, t, text = rows[0]
+    assert torch.equal(t, times[0][1])
     found, errors = [], []
     for i in range(64):
         # Which pair it is: the one on whose line x lies.
@@ -100,12 +107,8 @@ def test_the_loss_is_the_distance_to_the_line(runs, monkeypatch):
         prompt = (
             student.null if drawn.hidden[k] else student.text(drawn.tokens[k : k + 1].long())[0]
         )
-        rest = text[i] - prompt
-        offers = [
-            student.recipe(drawn.guidance[k : k + 1], torch.tensor([float(n)]))
-            for n in recipes.SHARES
-        ]
-        assert min((rest - offer[0]).abs().max() for offer in offers) < 1e-4
+        recipe = student.recipe(drawn.guidance[k : k + 1], times[0][0][i : i + 1])[0]
+        torch.testing.assert_close(text[i], prompt + recipe, rtol=1e-4, atol=1e-4)
     assert len(set(found)) > 40 and any(drawn.hidden[k] for k in found)
     errors = torch.stack(errors)
     assert losses["loss"].item() == pytest.approx(errors.mean().item(), rel=1e-4)
