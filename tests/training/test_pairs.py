@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ttikit.errors import TtiError  # noqa: E402
-from ttikit.training import pairs  # noqa: E402
+from ttikit.training import pairs, speed  # noqa: E402
 from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
 from ttikit.training.diffusion import EXPORT, save_diffusion  # noqa: E402
 from ttikit.training.models import TextToLatent  # noqa: E402
@@ -88,6 +88,22 @@ def test_the_ends_are_those_of_late_guidance_and_push(teacher, reader):
                 velocity -= 2.5 * w * min(t / (1 - t), 3.0) * (reader is not None)
             x = x - velocity / 12
         torch.testing.assert_close(ends[i : i + 1], x, rtol=1e-3, atol=1e-3)
+
+
+def test_half_precision_draws_nearly_the_same(files, monkeypatch):
+    cache, cpu = small_cache(), torch.device("cpu")
+    teacher = pairs.load_teacher(files / "other", cache).requires_grad_(False)
+    torch.nn.init.normal_(teacher.dit.final.weight, std=0.1)
+    seen = []
+    teacher.dit.final.register_forward_hook(lambda layer, given, out: seen.append(out.dtype))
+    painter = pairs.Painter(teacher, pairs.load_reader(files / "reader", cache))
+    ends = []
+    for halved, kind in ((set(), torch.float32), ({cpu.type}, torch.bfloat16)):
+        monkeypatch.setattr(speed, "HALVED", halved)
+        ends.append(painter.end(*inputs()))
+        assert set(seen[-12:]) == {kind} and ends[-1].dtype == torch.float32
+    change = (ends[0] - ends[1]).square().mean() / (ends[0] - inputs()[0]).square().mean()
+    assert 0 < change < 1e-3
 
 
 def test_files_hold_what_was_drawn(files, teacher, tmp_path):
@@ -184,5 +200,5 @@ def test_folders_that_hold_nothing_to_learn_from_are_refused(files, tmp_path):
     draw(files, tmp_path / "a", 4)
     draw(files, tmp_path / "b", 8, teacher="other")
     (tmp_path / "b" / "00001.safetensors").rename(tmp_path / "a" / "00001.safetensors")
-    with pytest.raises(TtiError, match="of two teachers or readers"):
+    with pytest.raises(TtiError, match="of two teachers, readers or seeds"):
         pairs.load_pairs(tmp_path / "a", torch.device("cpu"))

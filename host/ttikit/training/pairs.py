@@ -234,7 +234,9 @@ def load_pairs(folder: Path, device: torch.device, left_out: float = 0.0) -> Pai
     if not there:
         raise TtiError(f"{folder} holds no pairs; draw some with `ttikit train pairs`")
     if len({source for source, _ in there.values()}) > 1:
-        raise TtiError(f"{folder} holds pairs of two teachers or readers; delete the older files")
+        raise TtiError(
+            f"{folder} holds pairs of two teachers, readers or seeds; delete the older files"
+        )
     source, _ = next(iter(there.values()))
     parts = [load_tensors(path)[0] for path in there]
     tensors = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
