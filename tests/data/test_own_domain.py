@@ -18,7 +18,7 @@ pytest.importorskip("torch")
 FEW = {
     "autoencoder": ("--batch", "4"),
     "diffusion": ("--batch", "2"),
-    "pairs": ("--pairs", "16", "--chunk", "16"),
+    "pairs": ("--pairs", "4", "--chunk", "4"),
     "reflow": ("--batch", "16"),
 }
 

@@ -94,7 +94,9 @@ def train_reflow(
     about = read_metadata(teacher_path)
     pairs = load_pairs(folder, device, LEFT_OUT)
     if pairs.source.teacher != zlib.crc32(teacher_path.read_bytes()):
-        raise TtiError(f"{folder} holds pairs of another teacher than {teacher_path}; delete it")
+        raise TtiError(
+            f"{folder} holds pairs of another teacher than {teacher_path}; draw its own first"
+        )
     average = Average(student)
     task = ReflowTask(student, pairs, settings.batch, settings.world)
 
