@@ -19,7 +19,7 @@ from ttikit.data import cli as data_cli  # noqa: E402
 from ttikit.data import dataset  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
 from ttikit.export import cli as export_cli  # noqa: E402
-from ttikit.training import pairs, pipeline  # noqa: E402
+from ttikit.training import alignment, pairs, pipeline  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
 from ttikit.training.diffusion import DiffusionTask, load_diffusion  # noqa: E402
 from ttikit.training.loop import Budget  # noqa: E402
@@ -71,6 +71,7 @@ def run(pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(captions_module, "token_batch", captions)
     monkeypatch.setitem(pipeline.PRESETS, "cpu", TINY)
     monkeypatch.setattr(pairs, "chunk_for", lambda device: 2)
+    monkeypatch.setattr(alignment, "FEWEST", 4)
     monkeypatch.chdir(tmp_path)
 
     def command(*more):
