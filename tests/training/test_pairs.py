@@ -96,7 +96,7 @@ def test_half_precision_draws_nearly_the_same(files, monkeypatch):
     torch.nn.init.normal_(teacher.dit.final.weight, std=0.1)
     seen = []
     teacher.dit.final.register_forward_hook(lambda layer, given, out: seen.append(out.dtype))
-    painter = pairs.Painter(teacher, pairs.load_reader(files / "reader", cache))
+    painter = pairs.Painter(teacher, pairs.load_reader(files / "reader", cache.autoencoder))
     ends = []
     for halved, kind in ((set(), torch.float32), ({cpu.type}, torch.bfloat16)):
         monkeypatch.setattr(speed, "HALVED", halved)
@@ -115,7 +115,7 @@ def test_files_hold_what_was_drawn(files, teacher, tmp_path):
     assert about["kind"] == "pairs" and about["autoencoder"] == "test" and about["seed"] == 0
     assert tensors["noise"].dtype == tensors["end"].dtype == torch.float16
     assert tensors["tokens"].dtype == torch.uint8 and tensors["tokens"].shape == (50, 32)
-    known = pairs.load_reader(files / "reader", small_cache())
+    known = pairs.load_reader(files / "reader", small_cache().autoencoder)
     noise, tokens = tensors["noise"].float(), tensors["tokens"].long()
     painter = pairs.Painter(teacher, known)
     end = painter.end(noise, tokens, tensors["hidden"].bool(), tensors["guidance"])

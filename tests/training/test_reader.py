@@ -23,7 +23,7 @@ def trained(tmp_path_factory):
     out = tmp_path_factory.mktemp("reader")
     settings = Settings(out, 16, Budget(samples=16 * 80))
     found = module.train_reader(small_cache(), captions, settings, rate=1e-2, config=SMALL)
-    return module.load_reader(out / module.EXPORT, small_cache()), found
+    return module.load_reader(out / module.EXPORT, small_cache().autoencoder), found
 
 
 def noisy(t):
@@ -46,7 +46,7 @@ def test_what_no_label_knows_adds_nothing(tmp_path):
         return captions(np.where(labels == UNKNOWN, 0, labels), rng)
 
     module.train_reader(cache, plain, Settings(tmp_path, 16, Budget(samples=16)), config=SMALL)
-    reader = module.load_reader(tmp_path / module.EXPORT, cache).requires_grad_()
+    reader = module.load_reader(tmp_path / module.EXPORT, cache.autoencoder).requires_grad_()
     assert reader.share.tolist() == pytest.approx([20 / 35, 0.5])
     task = module.ReaderTask(reader, Batches(cache, plain, 64, torch.device("cpu")))
     task.loss(Counters())["loss"].backward()
@@ -119,4 +119,4 @@ def test_readers_of_other_latents_are_refused(trained, tmp_path):
     module.train_reader(cache, captions, settings, config=SMALL)
     cache.autoencoder = "other"
     with pytest.raises(TtiError, match="another autoencoder"):
-        module.load_reader(tmp_path / module.EXPORT, cache)
+        module.load_reader(tmp_path / module.EXPORT, cache.autoencoder)

@@ -70,16 +70,16 @@ class Evaluation:
             jobs = grid(setting, self.prompts, seeds)
             pictures = self.artist.pictures(jobs, f"{len(jobs)} pictures, {setting}")
             self._drawn[setting] = pictures.reshape(len(self.prompts), seeds, 64, 64, 3)
-            obedience, self._features[setting] = self._obedience(pictures)
-            self.report.obedience[setting] = obedience
+            found, self._features[setting] = obedience(self.judge, self.expectations, pictures)
+            self.report.obedience[setting] = found
 
     def truth(self, plain: Pictures, decoded: Pictures) -> None:
         """Judge renders of the demands (prompts × seeds), plain and after the autoencoder.
 
         Also compares the distance of two seeds with that of two renders. Comes after `follow`.
         """
-        self.report.plain_truth, _ = self._obedience(plain)
-        self.report.truth, features = self._obedience(decoded)
+        self.report.plain_truth, _ = obedience(self.judge, self.expectations, plain)
+        self.report.truth, features = obedience(self.judge, self.expectations, decoded)
         groups = len(self.prompts)
         seeds = measures.pair_distances(self._features[FULL], groups)
         if len(seeds):
@@ -153,14 +153,17 @@ class Evaluation:
             text = f"{number}: " + ", ".join(one.label for one in failure.missing)
             self.sheets.failed.append((flat[failure.index], text))
 
-    def _obedience(self, pictures: Pictures) -> tuple[Obedience, NDArray[np.float32]]:
-        probabilities, features = self.judge.look(pictures)
-        seen = self.judge.present(probabilities)
-        margins = probabilities - self.judge.thresholds
-        failed = measures.failures(self.expectations, seen, self.judge.clear, margins)
-        share = measures.Share(len(failed), len(seen))
-        shares = measures.presence(self.expectations, seen)
-        return Obedience(shares, share, tuple(failed)), features
+
+def obedience(
+    judge: Looks, expectations: Sequence[Expectation], pictures: Pictures
+) -> tuple[Obedience, NDArray[np.float32]]:
+    """How pictures (prompts × seeds) follow the prompts, and their features (N, D)."""
+    probabilities, features = judge.look(pictures)
+    seen = judge.present(probabilities)
+    margins = probabilities - judge.thresholds
+    failed = measures.failures(expectations, seen, judge.clear, margins)
+    share = measures.Share(len(failed), len(seen))
+    return Obedience(measures.presence(expectations, seen), share, tuple(failed)), features
 
 
 def captions(labels: NDArray[np.uint8], count: int) -> list[tuple[str, int]]:

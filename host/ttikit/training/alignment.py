@@ -166,7 +166,7 @@ def train_aligned(
     speed = speed_for(device)
     if speed.captions:
         batches.prepare_captions(speed.captions, settings.seed, speed.processes)
-    reader = load_reader(reader_path, cache).to(device)
+    reader = load_reader(reader_path, cache.autoencoder).to(device)
     task = AlignmentTask(student, batches, reader)
 
     def export() -> dict[str, float]:

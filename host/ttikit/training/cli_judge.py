@@ -1,7 +1,8 @@
-"""`ttikit train classifier`: the judge of `ttikit evaluate`."""
+"""`ttikit train classifier` and `trial`: the judge of `ttikit evaluate`, and a look with it."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -59,3 +60,63 @@ def classifier(
     train, held_out = FaceDataset(data, "train"), FaceDataset(data, "held-out")
     train_classifier(train, held_out, autoencoder, settings, rate, pick_device(device))
     print_figures(out, as_json)
+
+
+def trial(
+    diffusion: Annotated[
+        Path, typer.Option(help="export.safetensors of a diffusion, reflow or align run.")
+    ],
+    autoencoder: AutoencoderFile = Path("models/float16/autoencoder.safetensors"),
+    reader: Annotated[
+        Path | None, typer.Option(help="Reader that pushes a model that is not distilled.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Steps of a distilled model; 4 if not given.")
+    ] = None,
+    guidance: Annotated[float, typer.Option(min=1.0, max=5.0, help="1 is none.")] = 3.0,
+    seeds: Annotated[int, typer.Option(min=1, help="Pictures of each prompt.")] = 4,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Renders, for the Fréchet distance.")
+    ] = None,
+    pictures: Annotated[
+        int, typer.Option(min=2, help="Captions drawn for the Fréchet distance.")
+    ] = 400,
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="What the judge saw before; ~/.cache/tti/evaluate if not given."),
+    ] = None,
+    judge: Annotated[
+        Path, typer.Option(help="Weights of the classifier (`ttikit train classifier`).")
+    ] = Path("models/evaluation/classifier.safetensors"),
+    threads: Threads = 1,
+    as_json: AsJson = False,
+) -> None:
+    """How well a float model follows the prompts of `ttikit evaluate`; a few minutes."""
+    from ttikit.evaluate.classifier import load_judge
+    from ttikit.evaluate.cli import default_cache
+    from ttikit.evaluate.reference import Reference
+    from ttikit.evaluate.trial import FloatArtist, Way, run_trial
+    from ttikit.training.loop import prepare_cpu
+
+    prepare_cpu(threads)
+    looks = load_judge(judge)
+    reference = data and Reference(data, looks, cache or default_cache(), autoencoder)
+    artist = FloatArtist(diffusion, autoencoder, Way(steps, guidance, reader))
+    figures = run_trial(artist, looks, seeds, reference or None, pictures)
+    if as_json:
+        print(json.dumps(figures))
+        return
+    presence = figures.pop("presence")
+    for label, share in sorted(presence.items(), key=lambda item: item[1]):
+        if share < 1:
+            print(f"{share:7.1%}  {label}")
+    print(
+        f"{figures['failed']:.1%} of {figures['pictures']} pictures failed "
+        f"({figures['failed_but_for_age']:.1%} but for age), "
+        f"{figures['present']:.1%} of all demands met"
+    )
+    if reference:
+        print(
+            f"Fréchet distance of {pictures} captions {figures['frechet']:.1f}; "
+            f"real latents, decoded: {figures['frechet_of_real_latents']:.1f}"
+        )

@@ -177,7 +177,7 @@ def _painter(
     cache: LatentCache, teacher_path: Path, reader_path: Path | None, device: torch.device
 ) -> Painter:
     teacher = load_teacher(teacher_path, cache).to(device).requires_grad_(False)
-    reader = load_reader(reader_path, cache).to(device) if reader_path else None
+    reader = load_reader(reader_path, cache.autoencoder).to(device) if reader_path else None
     return Painter(teacher, reader)
 
 

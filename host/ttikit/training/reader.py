@@ -213,12 +213,13 @@ def held_out_accuracy(reader: Reader, cache: LatentCache) -> dict[str, float]:
     return found
 
 
-def load_reader(path: Path, cache: LatentCache) -> Reader:
-    """Read the ``export.safetensors`` of `train_reader`; it must fit the latents of ``cache``."""
+def load_reader(path: Path, autoencoder: str) -> Reader:
+    """Read the ``export.safetensors`` of `train_reader`; ``autoencoder`` is the fingerprint of the
+    one whose latents it will see."""
     tensors, metadata = load_tensors(path)
     if metadata.get("kind") != "reader":
         raise TtiError(f"{path} holds no reader; give the export.safetensors of one")
-    if metadata["autoencoder"] != cache.autoencoder:
+    if metadata["autoencoder"] != autoencoder:
         raise TtiError(f"{path} was trained on latents of another autoencoder")
     reader = Reader(len(metadata["attributes"]), ModelConfig(**metadata["config"]))
     reader.load_state_dict(tensors)
