@@ -33,15 +33,19 @@ def files(repo, tmp_path_factory):
     torch.manual_seed(0)
     for name, rows in (("teacher", {}), ("student", {"guides": GUIDES, "paces": PACES})):
         model = TextToLatent(ModelConfig(**rows))
-        for parameter in model.parameters():
-            torch.nn.init.normal_(parameter, std=0.02)
+        for part, parameter in model.named_parameters():  # loud where prompts and guidance speak
+            loud = part.startswith(("null", "guide", "text"))
+            torch.nn.init.normal_(parameter, std=1.0 if loud else 0.05)
         scale = {"latent.mean": torch.zeros(4), "latent.std": torch.ones(4)}
         about = {**shipped, "config": model.config.to_dict()}
         save_tensors(folder / name, {**model.state_dict(), **scale}, about)
     about = {"attributes": list(ATTRIBUTES), "autoencoder": shipped["autoencoder"]}
     config = ModelConfig()
     read = {"kind": "reader", "config": config.to_dict(), **about}
-    save_tensors(folder / "reader", Reader(len(ATTRIBUTES), config).state_dict(), read)
+    reader = Reader(len(ATTRIBUTES), config)
+    torch.nn.init.normal_(reader.shown.weight, std=3.0)  # or it would say the same of all faces
+    torch.nn.init.normal_(reader.asked.weight, std=3.0)
+    save_tensors(folder / "reader", reader.state_dict(), read)
     return {name: folder / name for name in ("teacher", "student", "reader")} | {
         "autoencoder": autoencoder
     }
