@@ -43,7 +43,8 @@ def files(repo, tmp_path_factory):
     config = ModelConfig()
     read = {"kind": "reader", "config": config.to_dict(), **about}
     reader = Reader(len(ATTRIBUTES), config)
-    torch.nn.init.normal_(reader.shown.weight, std=3.0)  # or it would say the same of all faces
+    for parameter in reader.parameters():  # or it would hardly push
+        torch.nn.init.normal_(parameter, std=0.1)
     torch.nn.init.normal_(reader.asked.weight, std=3.0)
     save_tensors(folder / "reader", reader.state_dict(), read)
     return {name: folder / name for name in ("teacher", "student", "reader")} | {
