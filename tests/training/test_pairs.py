@@ -108,7 +108,7 @@ def test_half_precision_draws_nearly_the_same(files, monkeypatch):
 
 def test_files_hold_what_was_drawn(files, teacher, tmp_path):
     result = draw(files, tmp_path, 190, chunk=50)
-    assert result["pairs"] == 200 and math.isfinite(result["agreement"])
+    assert result["pairs"] == 200 and math.isfinite(result["shortfall"])
     parts = [load_tensors(path) for path in sorted(tmp_path.iterdir())]
     assert len(parts) == 4
     tensors, about = parts[3]
@@ -120,8 +120,8 @@ def test_files_hold_what_was_drawn(files, teacher, tmp_path):
     painter = pairs.Painter(teacher, known)
     end = painter.end(noise, tokens, tensors["hidden"].bool(), tensors["guidance"])
     torch.testing.assert_close(tensors["end"].float(), end, rtol=2e-3, atol=2e-3)
-    agreement = sum(known.agreement(end, torch.full((50,), t), tokens) for t in (0.02, 0.1)) / 2
-    torch.testing.assert_close(tensors["agreement"], agreement, rtol=1e-3, atol=1e-3)
+    shortfall = sum(known.shortfall(end, torch.full((50,), t), tokens) for t in (0.02, 0.1)) / 2
+    torch.testing.assert_close(tensors["shortfall"], shortfall, rtol=1e-3, atol=1e-3)
     hidden = torch.cat([part["hidden"] for part, _ in parts]).float().mean().item()
     assert 0.005 < hidden < 0.1
     guidance = torch.cat([part["guidance"] for part, _ in parts])
@@ -182,8 +182,8 @@ def test_the_least_obedient_are_left_out(files, tmp_path):
     parts = [load_tensors(path)[0] for path in sorted(tmp_path.iterdir())]
     every = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
     asked = ((every["guidance"] >= 1.8) & (every["hidden"] == 0)).numpy()
-    agreement = every["agreement"].numpy()
-    worst = asked & (agreement < np.quantile(agreement[asked], 0.15))
+    shortfall = every["shortfall"].numpy()
+    worst = asked & (shortfall > np.quantile(shortfall[asked], 0.85))
     loaded = pairs.load_pairs(tmp_path, torch.device("cpu"), 0.15)
     assert 0 < worst.sum() == 80 - len(loaded) <= 12
     torch.testing.assert_close(loaded.end, every["end"][torch.from_numpy(~worst)])

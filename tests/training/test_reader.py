@@ -79,6 +79,18 @@ def test_agreement_follows_bayes_rule(trained):
     torch.testing.assert_close(nothing, torch.zeros(16), atol=1e-4, rtol=0)
 
 
+def test_nothing_falls_short_where_all_is_there(trained, monkeypatch):
+    reader, _ = trained
+    x, t, has = noisy(0.3)
+    right, wrong = reader.shortfall(x, t, words(has)), reader.shortfall(x, t, words(~has))
+    assert (right >= 0).all() and (wrong > right + 0.5).all()
+    sure = torch.where(reader.read(words(has)) > 0, 50.0, -50.0)
+    monkeypatch.setattr(reader, "see", lambda x, t: sure)
+    torch.testing.assert_close(
+        reader.shortfall(x, t, words(has)), torch.zeros(16), atol=1e-4, rtol=0
+    )
+
+
 def test_the_pull_is_the_gradient_and_leads_to_agreement(trained):
     reader, _ = trained
     x, t, has = noisy(0.5)

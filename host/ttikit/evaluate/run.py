@@ -113,7 +113,10 @@ def _check_weights(inputs: Inputs, model: ModelFile) -> None:
     from ttikit.evaluate.precision import check_pair
     from ttikit.training.checkpoint import load_tensors
 
-    check_pair(model.metadata, load_tensors(inputs.diffusion)[1], inputs.diffusion)
+    float_words = load_tensors(inputs.diffusion)[0].get("text.embed.weight")
+    if float_words is None:
+        raise TtiError(f"{inputs.diffusion} holds no diffusion model; check --float")
+    check_pair(model.tensors["text.embed"], float_words.float().numpy(), inputs.diffusion)
     load_tensors(inputs.autoencoder)
 
 

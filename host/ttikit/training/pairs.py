@@ -83,12 +83,12 @@ class Painter:
         return unconditional + (1 + 2 * w) * (conditional - unconditional)
 
     @torch.no_grad()
-    def agreement(self, end: Tensor, tokens: Tensor) -> Tensor:
-        """How well each end agrees with its caption, (B,); 0 without a reader."""
+    def shortfall(self, end: Tensor, tokens: Tensor) -> Tensor:
+        """How much of what its caption asks for each end lacks, (B,); 0 without a reader."""
         if self.reader is None:
             return end.new_zeros(len(end))
         levels = [end.new_full((len(end),), level) for level in SEEN_AT]
-        return torch.stack([self.reader.agreement(end, t, tokens) for t in levels]).mean(0)
+        return torch.stack([self.reader.shortfall(end, t, tokens) for t in levels]).mean(0)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def draw_pairs(
     device: torch.device | None = None,
 ) -> dict[str, float]:
     """Draw pairs into ``folder`` until there are ``count``; returns how many there are, and the
-    mean agreement of the new ones at the default guidance.
+    mean shortfall of the new ones at the default guidance.
 
     A file has ``chunk`` pairs, a function of (seed, number of the file). Whatever stops this, the
     files that are written stay, and the same call goes on with the next one.
@@ -153,7 +153,7 @@ def draw_pairs(
         )
     batches = Batches(cache, captions, chunk, device)
     batches.balance(MOST)
-    length, agreed = painter.teacher.config.length, []
+    length, lacking = painter.teacher.config.length, []
     done = sum(held for _, held in there.values())
     columns = TextColumn("pairs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns) as bar:
@@ -166,11 +166,11 @@ def draw_pairs(
                 continue
             tensors = _chunk(painter, batches, Counters(seed, number), length)
             save_tensors(path, tensors, {"kind": "pairs", "count": chunk, **asdict(source)})
-            agreed.append(tensors["agreement"][tensors["guidance"] == DEFAULT_GUIDANCE])
+            lacking.append(tensors["shortfall"][tensors["guidance"] == DEFAULT_GUIDANCE])
             done += chunk
             bar.update(task, completed=min(done, count))
-    found = torch.cat(agreed) if agreed else torch.empty(0)
-    return {"pairs": done, **({"agreement": round(found.mean().item(), 3)} if len(found) else {})}
+    found = torch.cat(lacking) if lacking else torch.empty(0)
+    return {"pairs": done, **({"shortfall": round(found.mean().item(), 3)} if len(found) else {})}
 
 
 def _painter(
@@ -194,7 +194,7 @@ def _chunk(
         "tokens": F.pad(batch.tokens, (0, length - batch.tokens.shape[1])).to(torch.uint8),
         "hidden": batch.dropped.to(torch.uint8),
         "guidance": guidance,
-        "agreement": painter.agreement(end, batch.tokens),
+        "shortfall": painter.shortfall(end, batch.tokens),
     }
     if not all(tensor.isfinite().all() for tensor in tensors.values()):
         raise TtiError("the teacher draws latents that are no numbers; train it anew")
@@ -229,7 +229,7 @@ class Pairs:
 
 def load_pairs(folder: Path, device: torch.device, left_out: float = 0.0) -> Pairs:
     """Read the pairs of ``folder``, without the ``left_out`` share of those that were asked to
-    obey (guidance ≥ `OBEYING`) but agree least with their captions."""
+    obey (guidance ≥ `OBEYING`) but lack most of what their captions ask for."""
     there = drawn(folder)
     if not there:
         raise TtiError(f"{folder} holds no pairs; draw some with `ttikit train pairs`")
@@ -240,11 +240,11 @@ def load_pairs(folder: Path, device: torch.device, left_out: float = 0.0) -> Pai
     source, _ = next(iter(there.values()))
     parts = [load_tensors(path)[0] for path in there]
     tensors = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
-    agreement, guidance = tensors.pop("agreement"), tensors["guidance"]
+    shortfall, guidance = tensors.pop("shortfall"), tensors["guidance"]
     asked = (guidance >= OBEYING) & (tensors["hidden"] == 0)
     keep = ~asked
     if asked.any():
-        keep |= agreement >= np.quantile(agreement[asked].numpy(), left_out)
+        keep |= shortfall <= np.quantile(shortfall[asked].numpy(), 1 - left_out)
     kept = {name: tensor[keep] for name, tensor in tensors.items()}
     kept["hidden"] = kept["hidden"].bool()
     for name in ("noise", "end"):

@@ -103,6 +103,13 @@ class Reader(nn.Module):
         r, q, p = self.see(x, t).sigmoid(), self.read(tokens).sigmoid(), self.share
         return (r * q / p + (1 - r) * (1 - q) / (1 - p)).clamp(min=1e-6).log().sum(1)
 
+    def shortfall(self, x: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
+        """How far `agreement` stays below what a face that shows all of the caption has, (B,),
+        at least 0. Unlike agreement it does not grow with what the caption asks for."""
+        q, p = self.read(tokens).sigmoid(), self.share
+        most = torch.maximum(q / p, (1 - q) / (1 - p)).log().sum(1)
+        return most - self.agreement(x, t, tokens)
+
     def pull(self, x: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
         """Gradient of `agreement` with respect to x, shaped like x."""
         with torch.enable_grad():
