@@ -116,7 +116,7 @@ def _check_weights(inputs: Inputs, model: ModelFile) -> None:
     float_words = load_tensors(inputs.diffusion)[0].get("text.embed.weight")
     if float_words is None:
         raise TtiError(f"{inputs.diffusion} holds no diffusion model; check --float")
-    check_pair(model.tensors["text.embed"], float_words.float().numpy(), inputs.diffusion)
+    check_pair(model["text.embed"], float_words.float().numpy(), inputs.diffusion)
     load_tensors(inputs.autoencoder)
 
 
