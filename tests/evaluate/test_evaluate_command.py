@@ -42,6 +42,21 @@ def test_missing_files_are_named_in_one_sentence(evaluate, tmp_path, option, say
     assert not (tmp_path / "page").exists()
 
 
+def test_float_weights_are_those_of_the_model(repo, tmp_path):
+    from ttikit.errors import TtiError
+    from ttikit.evaluate.run import Inputs, check_weights, open_model
+
+    model, float16 = repo / "models" / "faces.tti", repo / "models" / "float16"
+    others = (tmp_path / name for name in ("firmware", "judge", "cache"))
+    firmware, judge, cache = others
+    inputs = Inputs(model, firmware, None, float16, judge, cache)
+    check_weights(inputs, open_model(model))
+    (tmp_path / "diffusion.safetensors").symlink_to(float16 / "autoencoder.safetensors")
+    swapped = Inputs(model, firmware, None, tmp_path, judge, cache)
+    with pytest.raises(TtiError, match="holds no diffusion model; check --float"):
+        check_weights(swapped, open_model(model))
+
+
 def test_a_damaged_model_is_refused(evaluate, repo, tmp_path):
     content = bytearray((repo / "models" / "faces.tti").read_bytes())
     content[-1000] ^= 1

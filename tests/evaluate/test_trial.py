@@ -16,7 +16,7 @@ from ttikit.evaluate.trial import FloatArtist, Way, run_trial  # noqa: E402
 from ttikit.export import reference  # noqa: E402
 from ttikit.training.checkpoint import read_metadata, save_tensors  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
-from ttikit.training.models import ModelConfig, TextToLatent  # noqa: E402
+from ttikit.training.models import Autoencoder, ModelConfig, TextToLatent  # noqa: E402
 from ttikit.training.pairs import Painter  # noqa: E402
 from ttikit.training.reader import Reader, load_reader  # noqa: E402
 from ttikit.training.recipes import GUIDES, PACES  # noqa: E402
@@ -95,6 +95,10 @@ def test_ways_that_do_not_fit_are_refused(files):
         FloatArtist(files["student"], files["autoencoder"], Way(reader=files["reader"]))
     with pytest.raises(TtiError, match="no diffusion"):
         FloatArtist(files["reader"], files["autoencoder"], Way())
+    other = files["student"].with_name("other")
+    save_tensors(other, Autoencoder().state_dict(), {"kind": "autoencoder"})
+    with pytest.raises(TtiError, match="other is another autoencoder than the one"):
+        FloatArtist(files["student"], other, Way())
 
 
 class Marks:
@@ -126,6 +130,9 @@ class Faces:
 class Renders:
     held_out = type("", (), {"labels": np.zeros((9, len(ATTRIBUTES)), np.uint8)})
 
+    def __init__(self, *given):
+        self.given = given
+
     def distance(self, features):
         return float(len(features))
 
@@ -142,6 +149,9 @@ def test_figures_count_what_the_page_counts():
     assert figures["present"] == (4 + 1 + 2 + 0) / 16  # Smiling is not seen clearly
     assert figures["presence"] == {"Man": 1.0, "Old": 0.25, "Bald": 0.5, "Woman": 0.0}
     assert figures["frechet"] == 6 and figures["frechet_of_real_latents"] == 3
+    figures = run_trial(Faces(), Marks(), 1, Renders(), 100, some)  # there are no more than nine
+    assert (figures["captions"], figures["frechet"]) == (9, 9)
+    assert figures["frechet_of_real_latents"] == 4.5
     assert "frechet" not in run_trial(Faces(), Marks(), 1, expectations=some)
 
 
@@ -149,10 +159,13 @@ def test_the_command(repo, files, monkeypatch):
     monkeypatch.chdir(repo)
     few = parse("лысый мужчина: Male=1, Bald=1\nдевушка: Male=0")
     monkeypatch.setattr("ttikit.evaluate.trial.read_expectations", lambda: few)
-    given = ["trial", "--diffusion", str(files["student"]), "--seeds", "2", "--steps", "1"]
+    monkeypatch.setattr("ttikit.evaluate.reference.Reference", Renders)
+    names = "--diffusion", files["student"], "--autoencoder", files["autoencoder"]
+    given = ["trial", *map(str, names), "--seeds", "2", "--steps", "1"]
     found = CliRunner().invoke(app, [*given, "--json"])
     assert found.exit_code == 0, found.output
     figures = json.loads(found.stdout)
     assert figures["pictures"] == 4 and set(figures["presence"]) == {"Man", "Bald", "Woman"}
-    text = CliRunner().invoke(app, given).stdout
+    text = CliRunner().invoke(app, [*given, "--data", "renders", "--pictures", "3"]).stdout
     assert f"{figures['failed']:.1%} of 4 pictures failed" in text
+    assert "Fréchet distance of 3 captions 3.0; real latents, decoded: 1.5" in text

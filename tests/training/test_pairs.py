@@ -84,8 +84,8 @@ def test_the_ends_are_those_of_late_guidance_and_push(teacher, reader):
             if t <= 0.8:
                 bare = teacher.dit(x, times, null)
                 velocity = bare + (1 + 2 * w) * (velocity - bare)
-                # A pull of 1 is a velocity of −t/(1 − t), at most 3 times.
-                velocity -= 2.5 * w * min(t / (1 - t), 3.0) * (reader is not None)
+                # A pull of 1 is a velocity of −t/(1 − t).
+                velocity -= 2.5 * w * t / (1 - t) * (reader is not None)
             x = x - velocity / 12
         torch.testing.assert_close(ends[i : i + 1], x, rtol=1e-3, atol=1e-3)
 
@@ -104,6 +104,19 @@ def test_half_precision_draws_nearly_the_same(files, monkeypatch):
         assert set(seen[-12:]) == {kind} and ends[-1].dtype == torch.float32
     change = (ends[0] - ends[1]).square().mean() / (ends[0] - inputs()[0]).square().mean()
     assert 0 < change < 1e-3
+
+
+def test_a_reader_that_is_sure_pulls_in_full_precision(teacher, monkeypatch):
+    monkeypatch.setattr(speed, "HALVED", {"cpu"})
+    seen = []
+
+    class Look:
+        def pull(self, x, t, tokens):
+            seen.append((x.dtype, (x[:1, 0, 0] @ x[:1, 0, 0].T).dtype))
+            return torch.zeros_like(x)
+
+    pairs.Painter(teacher, Look()).end(*inputs())
+    assert len(seen) == 9 and set(seen) == {(torch.float32, torch.float32)}
 
 
 def test_files_hold_what_was_drawn(files, teacher, tmp_path):
@@ -162,12 +175,38 @@ def test_pairs_of_other_origin_are_refused(files, tmp_path):
         with pytest.raises(TtiError, match="another teacher, reader, autoencoder or seed; delete"):
             draw(files, tmp_path, **options)
     with pytest.raises(TtiError, match="latents of another autoencoder"):
-        draw(files, tmp_path, cache=other)
+        draw(files, tmp_path / "fresh", cache=other)
     with pytest.raises(TtiError, match="distilled already"):
-        draw(files, tmp_path, teacher="student")
+        draw(files, tmp_path / "fresh", teacher="student")
     save_tensors(tmp_path / EXPORT, {}, {"kind": "diffusion"})
+    save_tensors(tmp_path / "00009.safetensors", {}, {"kind": "diffusion"})
     with pytest.raises(TtiError, match="holds no pairs; give the folder"):
         draw(files, tmp_path)
+
+
+@pytest.mark.parametrize("options", [{"teacher": "nowhere"}, {"reader": "nowhere"}])
+def test_missing_files_are_named_before_any_work(files, tmp_path, options):
+    with pytest.raises(TtiError, match="nowhere cannot be read"):
+        draw(files, tmp_path / "out", **options)
+    (tmp_path / "file").touch()
+    with pytest.raises(TtiError, match="file is a file; name a folder"):
+        draw(files, tmp_path / "file")
+
+
+def test_a_damaged_file_is_to_be_drawn_anew(files, tmp_path):
+    draw(files, tmp_path, 8)
+    torn = tmp_path / "00001.safetensors"
+    whole = torn.read_bytes()
+    torn.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(TtiError, match=r"00001.safetensors is damaged; delete it, then"):
+        pairs.load_pairs(tmp_path, torch.device("cpu"))
+    torn.write_bytes(whole[:50])
+    with pytest.raises(TtiError, match=r"00001.safetensors is damaged; delete it, then"):
+        draw(files, tmp_path, 8)
+    torn.unlink()
+    assert draw(files, tmp_path, 8)["pairs"] == 8 and torn.read_bytes() == whole
+    (tmp_path / "copy of 00001.safetensors").write_bytes(whole)
+    assert len(pairs.load_pairs(tmp_path, torch.device("cpu"))) == 8
 
 
 def test_a_teacher_that_draws_no_numbers_is_refused(files, tmp_path, monkeypatch):
@@ -190,7 +229,7 @@ def test_the_least_obedient_are_left_out(files, tmp_path):
     torch.testing.assert_close(loaded.guidance, every["guidance"][torch.from_numpy(~worst)])
     assert len(pairs.load_pairs(tmp_path, torch.device("cpu"))) == 80
     # Without a reader nothing is known about obedience, and all stay.
-    draw(files, tmp_path / "plain", 8, reader=None)
+    assert draw(files, tmp_path / "plain", 8, reader=None) == {"pairs": 8}
     assert len(pairs.load_pairs(tmp_path / "plain", torch.device("cpu"), 0.15)) == 8
 
 

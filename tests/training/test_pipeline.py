@@ -20,6 +20,7 @@ from ttikit.data import dataset  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
 from ttikit.export import cli as export_cli  # noqa: E402
 from ttikit.training import alignment, pairs, pipeline  # noqa: E402
+from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
 from ttikit.training.diffusion import DiffusionTask, load_diffusion  # noqa: E402
 from ttikit.training.loop import Budget  # noqa: E402
@@ -127,6 +128,15 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     for part in ("reflow", "aligned"):
         assert used(Path("runs") / part, Budget(samples=2)) == 1.0
     assert [call[0] for call in run.calls] == ["render", "export", "export"]
+    # Another reader: its pairs, and all that learned from them.
+    reader = Path("runs/reader") / pipeline.EXPORT
+    tensors, about = load_tensors(reader)
+    save_tensors(reader, tensors, {**about, "another": True})
+    with pytest.raises(TtiError, match=r"runs/pairs holds pairs of another .*reader.* delete it"):
+        run("--samples", "6")
+    shutil.rmtree("runs/pairs")
+    with pytest.raises(TtiError, match=r"reflow was made before .*reader.* delete that"):
+        run("--samples", "6")
 
 
 def test_a_half_rendered_set_goes_on_with_its_own_numbers(run, monkeypatch):

@@ -122,7 +122,6 @@ def test_the_velocity_of_a_change_of_the_score():
     torch.testing.assert_close(
         module.velocity_of(change, t), velocity(score + change) - velocity(score)
     )
-    assert module.velocity_of(change, torch.ones(3)).abs().max() <= 3 * change.abs().max()
 
 
 def test_readers_of_other_latents_are_refused(trained, tmp_path):

@@ -57,7 +57,7 @@ def run(
         PictureCache(folder) as cache,
         Artist(inputs.firmware, inputs.model, cache, inputs.jobs) as artist,
     ):
-        _check_weights(inputs, model)
+        check_weights(inputs, model)
         evaluation, judge = _opened(inputs, plan, model, artist)
         reference = _reference(inputs, judge)
         evaluation.follow()
@@ -108,7 +108,7 @@ def _truth(evaluation: Evaluation, inputs: Inputs) -> None:
     evaluation.truth(plain, pass_through(load_autoencoder(inputs.autoencoder), plain))
 
 
-def _check_weights(inputs: Inputs, model: ModelFile) -> None:
+def check_weights(inputs: Inputs, model: ModelFile) -> None:
     """Refuse, before any work, float weights of another model."""
     from ttikit.evaluate.precision import check_pair
     from ttikit.training.checkpoint import load_tensors

@@ -7,6 +7,7 @@ boards draw is measured by `ttikit evaluate` alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from ttikit.export.reference import board_noise
 from ttikit.training.autoencoder import load_autoencoder, to_pixels
 from ttikit.training.checkpoint import read_metadata
 from ttikit.training.diffusion import load_diffusion, trained_domain
+from ttikit.training.latents import check_autoencoder
 from ttikit.training.models import TextToLatent
 from ttikit.training.pairs import Painter
 from ttikit.training.reader import load_reader
@@ -60,6 +62,7 @@ class FloatArtist:
         self.model, self.mean, self.std = load_diffusion(diffusion)
         self.model.eval().requires_grad_(False)
         self.vocabulary = trained_domain(diffusion).vocabulary
+        check_autoencoder(autoencoder, read_metadata(diffusion)["autoencoder"])
         self.decoder = load_autoencoder(autoencoder).decoder
         if self.model.config.guides:
             self._ends = _distilled(self.model, diffusion, way)
@@ -115,8 +118,10 @@ def run_trial(
     expectations: Sequence[Expectation] | None = None,
 ) -> dict[str, Any]:
     """Judge ``seeds`` pictures of each prompt, and with ``reference`` the Fréchet distance of
-    ``count`` captions; returns figures by name, shares from 0 to 1."""
+    up to ``count`` captions; returns figures by name, shares from 0 to 1."""
     chosen = expectations or read_expectations()
+    texts = captions(reference.held_out.labels, count) if reference else []
+    real = reference.baseline(len(texts)) if reference else math.nan
     jobs = [(one.prompt, seed) for one in chosen for seed in range(seeds)]
     found, _ = obedience(judge, chosen, artist.pictures(jobs, "prompts"))
     demands = [one for one in found.presence.demands() if one.counts(judge.clear)]
@@ -128,8 +133,8 @@ def run_trial(
         "presence": {one.label: found.presence.of(one).value for one in demands},
     }
     if reference is not None:
-        pictures = artist.pictures(captions(reference.held_out.labels, count), "captions")
-        figures["captions"] = count
-        figures["frechet"] = reference.distance(judge.look(pictures)[1])
-        figures["frechet_of_real_latents"] = reference.baseline(count)
+        figures["captions"] = len(texts)
+        features = judge.look(artist.pictures(texts, "captions"))[1]
+        figures["frechet"] = reference.distance(features)
+        figures["frechet_of_real_latents"] = real
     return figures

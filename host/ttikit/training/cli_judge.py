@@ -66,7 +66,7 @@ def trial(
     diffusion: Annotated[
         Path, typer.Option(help="export.safetensors of a diffusion, reflow or align run.")
     ],
-    autoencoder: AutoencoderFile = Path("models/float16/autoencoder.safetensors"),
+    autoencoder: AutoencoderFile,
     reader: Annotated[
         Path | None, typer.Option(help="Reader that pushes a model that is not distilled.")
     ] = None,
@@ -117,6 +117,6 @@ def trial(
     )
     if reference:
         print(
-            f"Fréchet distance of {pictures} captions {figures['frechet']:.1f}; "
+            f"Fréchet distance of {figures['captions']} captions {figures['frechet']:.1f}; "
             f"real latents, decoded: {figures['frechet_of_real_latents']:.1f}"
         )

@@ -22,9 +22,9 @@ from torch import Tensor
 from ttikit.data.domain import Domain
 from ttikit.data.domain_file import domain_of
 from ttikit.errors import TtiError
-from ttikit.training.autoencoder import Pictures, batches, to_scale
+from ttikit.training.autoencoder import Pictures, batches, load_autoencoder, to_scale
 from ttikit.training.bank import Captions
-from ttikit.training.checkpoint import load_tensors, save_tensors
+from ttikit.training.checkpoint import load_tensors, read_metadata, save_tensors
 from ttikit.training.models import Autoencoder, ModelConfig
 
 CACHE = "latents.safetensors"
@@ -87,6 +87,19 @@ def fingerprint(model: Autoencoder) -> str:
         digest.update(name.encode())
         digest.update(value.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]
+
+
+def check_autoencoder(path: Path, wanted: str) -> None:
+    """Raise `TtiError` unless the encoder in ``path`` has the fingerprint ``wanted``.
+
+    A copy in half precision says in its metadata what it is a copy of.
+    """
+    known = read_metadata(path).get("fingerprint") or fingerprint(load_autoencoder(path))
+    if known != wanted:
+        raise TtiError(
+            f"{path} is another autoencoder than the one whose latents the model was trained on; "
+            f"give that one with --autoencoder"
+        )
 
 
 @torch.no_grad()

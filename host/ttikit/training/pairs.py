@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -65,14 +67,15 @@ class Painter:
         x = noise
         for i in range(STEPS):
             t = x.new_full((len(x),), 1 - i / STEPS)
+            late = 1 - i / STEPS <= UNTIL
             with autocast(x.device):
                 text = self.teacher.prompt(tokens, hidden)
-                if 1 - i / STEPS <= UNTIL:
+                if late:
                     velocity = self._guided(x, t, text, w)
-                    if self.reader is not None:
-                        velocity += PUSH * w * velocity_of(self.reader.pull(x, t, tokens), t)
                 else:
                     velocity = self.teacher.dit(x, t, text).float()
+            if late and self.reader is not None:  # in bfloat16 a sure reader would not pull
+                velocity += PUSH * w * velocity_of(self.reader.pull(x, t, tokens), t)
             x = x - velocity / STEPS
         return x
 
@@ -103,20 +106,40 @@ class Source:
     @classmethod
     def of(cls, cache: LatentCache, teacher: Path, reader: Path | None, seed: int) -> Source:
         """The source that these files are."""
-        read = zlib.crc32(reader.read_bytes()) if reader else None
-        return cls(cache.autoencoder, zlib.crc32(teacher.read_bytes()), read, seed)
+        read = _checksum(reader) if reader else None
+        return cls(cache.autoencoder, _checksum(teacher), read, seed)
+
+
+def _checksum(path: Path) -> int:
+    try:
+        return zlib.crc32(path.read_bytes())
+    except OSError as error:
+        raise TtiError(f"{path} cannot be read ({error.strerror}); check the path") from None
 
 
 def drawn(folder: Path) -> dict[Path, tuple[Source, int]]:
     """Source and number of pairs of every file in ``folder``; `TtiError` for another kind."""
+    if folder.exists() and not folder.is_dir():
+        raise TtiError(f"{folder} is a file; name a folder for the pairs")
     found = {}
-    for path in sorted(folder.glob("*.safetensors")):
-        metadata = read_metadata(path)
+    for path in sorted(folder.glob("[0-9]*.safetensors")):
+        with _damage(path):
+            metadata = read_metadata(path)
         if metadata.get("kind") != "pairs":
             raise TtiError(f"{path} holds no pairs; give the folder of `ttikit train pairs`")
         source = Source(**{field.name: metadata[field.name] for field in fields(Source)})
         found[path] = source, metadata["count"]
     return found
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except TtiError:
+        raise TtiError(
+            f"{path} is damaged; delete it, then `ttikit train pairs` draws it anew"
+        ) from None
 
 
 def chunk_for(device: torch.device) -> int:
@@ -135,8 +158,8 @@ def draw_pairs(
     seed: int = 0,
     device: torch.device | None = None,
 ) -> dict[str, float]:
-    """Draw pairs into ``folder`` until there are ``count``; returns how many there are, and the
-    mean shortfall of the new ones at the default guidance.
+    """Draw pairs into ``folder`` until there are ``count``; returns how many there are, and with
+    a reader the mean shortfall of the new ones at the default guidance.
 
     A file has ``chunk`` pairs, a function of (seed, number of the file). Whatever stops this, the
     files that are written stay, and the same call goes on with the next one.
@@ -144,17 +167,18 @@ def draw_pairs(
     device = device or torch.device("cpu")
     chunk = chunk or chunk_for(device)
     source = Source.of(cache, teacher_path, reader_path, seed)
-    painter = _painter(cache, teacher_path, reader_path, device)
     there = drawn(folder)
     if any(other != source for other, _ in there.values()):
         raise TtiError(
             f"{folder} holds pairs of another teacher, reader, autoencoder or seed; "
             f"delete it or choose another folder"
         )
+    done, lacking = sum(held for _, held in there.values()), []
+    if done >= count:
+        return {"pairs": done}
+    painter = _painter(cache, teacher_path, reader_path, device)
     batches = Batches(cache, captions, chunk, device)
     batches.balance(MOST)
-    length, lacking = painter.teacher.config.length, []
-    done = sum(held for _, held in there.values())
     columns = TextColumn("pairs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns) as bar:
         task = bar.add_task("", total=count, completed=min(done, count))
@@ -164,13 +188,16 @@ def draw_pairs(
                 break
             if path in there:
                 continue
-            tensors = _chunk(painter, batches, Counters(seed, number), length)
+            tensors = _chunk(painter, batches, Counters(seed, number))
             save_tensors(path, tensors, {"kind": "pairs", "count": chunk, **asdict(source)})
-            lacking.append(tensors["shortfall"][tensors["guidance"] == DEFAULT_GUIDANCE])
+            usual = (tensors["guidance"] == DEFAULT_GUIDANCE) & (tensors["hidden"] == 0)
+            lacking.append(tensors["shortfall"][usual])
             done += chunk
             bar.update(task, completed=min(done, count))
-    found = torch.cat(lacking) if lacking else torch.empty(0)
-    return {"pairs": done, **({"shortfall": round(found.mean().item(), 3)} if len(found) else {})}
+    found = torch.cat(lacking)
+    if reader_path is None or not len(found):
+        return {"pairs": done}
+    return {"pairs": done, "shortfall": round(found.mean().item(), 3)}
 
 
 def _painter(
@@ -181,13 +208,12 @@ def _painter(
     return Painter(teacher, reader)
 
 
-def _chunk(
-    painter: Painter, batches: Batches, counters: Counters, length: int
-) -> dict[str, Tensor]:
+def _chunk(painter: Painter, batches: Batches, counters: Counters) -> dict[str, Tensor]:
     batch = batches.draw(counters, HIDDEN)
     guidance = draw_guidance(batches.size, batch.rng).to(batch.noise.device)
     noise = batch.noise.half().float()  # what is kept is what the end belongs to
     end = painter.end(noise, batch.tokens, batch.dropped, guidance)
+    length = painter.teacher.config.length
     tensors = {
         "noise": noise.half(),
         "end": end.half(),
@@ -238,7 +264,10 @@ def load_pairs(folder: Path, device: torch.device, left_out: float = 0.0) -> Pai
             f"{folder} holds pairs of two teachers, readers or seeds; delete the older files"
         )
     source, _ = next(iter(there.values()))
-    parts = [load_tensors(path)[0] for path in there]
+    parts = []
+    for path in there:
+        with _damage(path):
+            parts.append(load_tensors(path)[0])
     tensors = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
     shortfall, guidance = tensors.pop("shortfall"), tensors["guidance"]
     asked = (guidance >= OBEYING) & (tensors["hidden"] == 0)

@@ -26,7 +26,6 @@ from ttikit.training.optim import Average, Schedule, build_optimisers
 EXPORT = "export.safetensors"
 TIME = 64  # width of the time features
 GROUPS = 8
-STEEPEST = 3.0  # brings the push to the size of the guidance at every t
 PLAIN = ("stem", "time", "hidden", "shown", "text.embed", "text.proj", "asked")
 
 
@@ -122,10 +121,9 @@ def velocity_of(pull: Tensor, t: Tensor) -> Tensor:
     """Change of the velocity that a change ``pull`` of the score means, for t (B,) below 1.
 
     From v = (−t·score − x)/(1 − t), which follows from x = (1 − t)·x0 + t·noise and
-    score = −E[noise]/t. The factor is bounded by `STEEPEST`: the more noise, the less of a
-    reader's gradient is about the face, and the more it would be multiplied.
+    score = −E[noise]/t.
     """
-    factor = (t / (1 - t).clamp(min=1e-6)).clamp(max=STEEPEST)
+    factor = t / (1 - t)
     return -factor[:, None, None, None] * pull
 
 

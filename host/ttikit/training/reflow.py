@@ -97,6 +97,12 @@ def train_reflow(
         raise TtiError(
             f"{folder} holds pairs of another teacher than {teacher_path}; draw its own first"
         )
+    found = [count for (count,) in settings.world.gather([len(pairs)])]
+    if len(set(found)) > 1:
+        raise TtiError(
+            f"the processes found different numbers of pairs in {folder}: "
+            f"{', '.join(f'{count:.0f}' for count in found)}; wait until all are drawn"
+        )
     average = Average(student)
     task = ReflowTask(student, pairs, settings.batch, settings.world)
 
