@@ -40,9 +40,6 @@ ANCHOR = 30.0
 CROWD = 5.0
 # The anchor's guidance is 1 + EASE·(g − 1): the reader sees to the caption, so less will do.
 EASE = 0.5
-# The exported weights lie halfway from the student to the aligned ones (Wortsman et al. 2022,
-# "Robust fine-tuning of zero-shot models"): most of the obedience, and cleaner faces.
-WAY = 0.5
 # The reader looks through this much noise: what shows through it is no trick on its weights.
 VEIL = (0.02, 0.42)
 GLANCE = 0.05  # noise through which the crowd is seen
@@ -148,8 +145,7 @@ def train_aligned(
 ) -> dict[str, float]:
     """Align ``student_path`` (or resume) into ``settings.out``; returns the paths drawn.
 
-    ``export.safetensors`` is rewritten with every checkpoint: the averaged weights, of which only
-    `WAY` of the change is kept.
+    ``export.safetensors`` with the averaged weights is rewritten with every checkpoint.
     """
     device = device or torch.device("cpu")
     torch.manual_seed(settings.seed)
@@ -177,9 +173,7 @@ def train_aligned(
             "paths": trainer.counters.samples,
             "pictures": len(cache),
         }
-        begun = task.start.state_dict()
-        weights = {n: torch.lerp(begun[n], value, WAY) for n, value in average.values.items()}
-        save_diffusion(settings.out / EXPORT, weights, student.config, cache, counted)
+        save_diffusion(settings.out / EXPORT, average.values, student.config, cache, counted)
         return {}
 
     optimiser = torch.optim.AdamW(
