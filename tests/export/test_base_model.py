@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 torch = pytest.importorskip("torch")
 
 from ttikit.training.checkpoint import save_tensors  # noqa: E402
-from ttikit.training.models import ModelConfig, TextToLatent  # noqa: E402
+from ttikit.training.models import Autoencoder, ModelConfig, TextToLatent  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,15 @@ def test_a_model_without_the_rows_of_a_board_is_refused(tmp_path, rows, sentence
     done = CliRunner().invoke(app, [*map(str, args), "--half", str(half)])
     assert done.exit_code != 0
     assert sentence in done.stderr
+    assert not out.exists() and not half.exists()
+
+
+def test_another_autoencoder_is_refused_before_copies_are_written(repo, tmp_path):
+    other, out, half = (tmp_path / name for name in ("other", "faces.tti", "half"))
+    save_tensors(other, Autoencoder().state_dict(), {"kind": "autoencoder"})
+    shipped = repo / "models" / "float16" / "diffusion.safetensors"
+    args = ["export", "--diffusion", shipped, "--autoencoder", other, "-o", out, "--half", half]
+    done = CliRunner().invoke(app, list(map(str, args)))
+    assert done.exit_code != 0
+    assert "other is another autoencoder than the one whose latents" in done.stderr
     assert not out.exists() and not half.exists()

@@ -26,6 +26,7 @@ def test_a_copy_of_an_autoencoder_says_what_it_is_a_copy_of(tmp_path):
             value.float(), load_tensors(whole)[0][name], rtol=1e-3, atol=1e-6
         )
     assert fingerprint(load_autoencoder(half)) != known == read_metadata(half)["fingerprint"]
+    check_autoencoder(half, fingerprint(load_autoencoder(half)))  # latents of the copy itself
     for path in (whole, half):
         check_autoencoder(path, known)
         with pytest.raises(TtiError, match="another autoencoder than the one whose latents"):

@@ -178,10 +178,12 @@ def test_pairs_of_other_origin_are_refused(files, tmp_path):
         draw(files, tmp_path / "fresh", cache=other)
     with pytest.raises(TtiError, match="distilled already"):
         draw(files, tmp_path / "fresh", teacher="student")
-    save_tensors(tmp_path / EXPORT, {}, {"kind": "diffusion"})
     save_tensors(tmp_path / "00009.safetensors", {}, {"kind": "diffusion"})
     with pytest.raises(TtiError, match="holds no pairs; give the folder"):
         draw(files, tmp_path)
+    save_tensors(tmp_path / "run" / EXPORT, {}, {"kind": "diffusion"})
+    with pytest.raises(TtiError, match="run holds a training run; name another folder"):
+        draw(files, tmp_path / "run")
 
 
 @pytest.mark.parametrize("options", [{"teacher": "nowhere"}, {"reader": "nowhere"}])
@@ -198,10 +200,10 @@ def test_a_damaged_file_is_to_be_drawn_anew(files, tmp_path):
     torn = tmp_path / "00001.safetensors"
     whole = torn.read_bytes()
     torn.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    with pytest.raises(TtiError, match=r"00001.safetensors is damaged; delete it, then"):
+    with pytest.raises(TtiError, match=r"00001.* is damaged.*; if it is damaged, delete it"):
         pairs.load_pairs(tmp_path, torch.device("cpu"))
     torn.write_bytes(whole[:50])
-    with pytest.raises(TtiError, match=r"00001.safetensors is damaged; delete it, then"):
+    with pytest.raises(TtiError, match=r"00001.* is damaged.*; if it is damaged, delete it"):
         draw(files, tmp_path, 8)
     torn.unlink()
     assert draw(files, tmp_path, 8)["pairs"] == 8 and torn.read_bytes() == whole

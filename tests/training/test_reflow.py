@@ -18,6 +18,7 @@ from ttikit.training.diffusion import EXPORT, load_diffusion, train_diffusion  #
 from ttikit.training.loop import Budget, Counters, Settings  # noqa: E402
 from ttikit.training.models import TextToLatent  # noqa: E402
 from ttikit.training.sampling import euler, guided, one_branch  # noqa: E402
+from ttikit.training.world import World  # noqa: E402
 
 from .conftest import SMALL, captions, small_cache  # noqa: E402
 
@@ -175,3 +176,14 @@ def test_more_pairs_may_come_between_two_parts(runs, cache, tmp_path):
     pairs.draw_pairs(cache, captions, runs / EXPORT, tmp_path / "pairs", 320)
     result = train(runs, tmp_path / "run", 32, drawn=tmp_path / "pairs")
     assert result == {"samples": 32, "pairs": 320}
+
+
+def test_processes_with_different_pairs_stop(runs, tmp_path):
+    class Others(World):
+        def gather(self, numbers):
+            return [list(numbers), [4.0]]
+
+    with pytest.raises(TtiError, match=r"different numbers of pairs in .*, 4; wait until all"):
+        reflow.train_reflow(
+            small_cache(), runs / EXPORT, runs / "pairs", settings(tmp_path, 16, world=Others())
+        )

@@ -28,10 +28,13 @@ def export(
     from ttikit.export.probe import probe
     from ttikit.export.run import calibrated, check_distilled, describe
     from ttikit.model_file import encode_model, write_model
+    from ttikit.training.checkpoint import read_metadata
+    from ttikit.training.latents import check_autoencoder
     from ttikit.training.loop import prepare_cpu
 
     prepare_cpu(threads)
     check_distilled(diffusion)
+    check_autoencoder(autoencoder, read_metadata(diffusion)["autoencoder"])
     if half is not None:
         diffusion = write_half(diffusion, half / "diffusion.safetensors")
         autoencoder = write_half(autoencoder, half / "autoencoder.safetensors")

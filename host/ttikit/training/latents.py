@@ -94,11 +94,10 @@ def check_autoencoder(path: Path, wanted: str) -> None:
 
     A copy in half precision says in its metadata what it is a copy of.
     """
-    known = read_metadata(path).get("fingerprint") or fingerprint(load_autoencoder(path))
-    if known != wanted:
+    if wanted not in (read_metadata(path).get("fingerprint"), fingerprint(load_autoencoder(path))):
         raise TtiError(
-            f"{path} is another autoencoder than the one whose latents the model was trained on; "
-            f"give that one with --autoencoder"
+            f"{path} is another autoencoder than the one whose latents the model was trained on, "
+            f"or an old copy in half precision; give the export.safetensors of its run"
         )
 
 

@@ -25,7 +25,7 @@ from ttikit.errors import TtiError
 from ttikit.training.balance import MOST
 from ttikit.training.batches import Batches, Captions
 from ttikit.training.checkpoint import load_tensors, read_metadata, save_tensors
-from ttikit.training.diffusion import load_diffusion
+from ttikit.training.diffusion import EXPORT, load_diffusion
 from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters
 from ttikit.training.models import TextToLatent
@@ -121,8 +121,10 @@ def drawn(folder: Path) -> dict[Path, tuple[Source, int]]:
     """Source and number of pairs of every file in ``folder``; `TtiError` for another kind."""
     if folder.exists() and not folder.is_dir():
         raise TtiError(f"{folder} is a file; name a folder for the pairs")
+    if (folder / EXPORT).exists():
+        raise TtiError(f"{folder} holds a training run; name another folder for the pairs")
     found = {}
-    for path in sorted(folder.glob("[0-9]*.safetensors")):
+    for path in sorted(folder.glob("[0-9]" * 5 + ".safetensors")):
         with _damage(path):
             metadata = read_metadata(path)
         if metadata.get("kind") != "pairs":
@@ -136,9 +138,9 @@ def drawn(folder: Path) -> dict[Path, tuple[Source, int]]:
 def _damage(path: Path) -> Iterator[None]:
     try:
         yield
-    except TtiError:
+    except TtiError as error:
         raise TtiError(
-            f"{path} is damaged; delete it, then `ttikit train pairs` draws it anew"
+            f"{error}; if it is damaged, delete it, then `ttikit train pairs` draws it anew"
         ) from None
 
 

@@ -157,7 +157,6 @@ class Pipeline:
             and self._same(self.reflow, "reader", self.reader)
             and self._trained("reflow", self.preset.reflow, self._reflow)
             and self._same(self.aligned, "student", self.reflow)
-            and self._same(self.aligned, "reader", self.reader)
             and self._trained("aligned", self.preset.aligned, self._align)
             and self._exported()
         )
