@@ -170,7 +170,7 @@ def train_aligned(
             "samples": about["samples"],
             "teacher_samples": about.get("teacher_samples", about["samples"]),
             "pairs": about.get("pairs", 0),
-            "paths": trainer.counters.samples,
+            "paths": about.get("paths", 0) + trainer.counters.samples,  # one may follow another
             "pictures": len(cache),
         }
         save_diffusion(settings.out / EXPORT, average.values, student.config, cache, counted)
