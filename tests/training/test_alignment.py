@@ -172,6 +172,8 @@ def test_paths_end_where_the_reader_wants_them(runs, tmp_path, monkeypatch):
     for name in ("guide", "dit.final.weight"):
         torch.testing.assert_close(exported[name], aligned[f"average.{name}"], rtol=0, atol=0)
     assert about["teacher_samples"] == 8 * 120 and about["paths"] == 8 * 40
+    align(runs, tmp_path / "more", 8, student=tmp_path)  # one may follow another
+    assert load_tensors(tmp_path / "more" / alignment.EXPORT)[1]["paths"] == 8 * 41
     assert about["pairs"] == load_tensors(runs / "student" / diffusion.EXPORT)[1]["pairs"] > 50
 
 
