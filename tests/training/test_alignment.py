@@ -37,26 +37,30 @@ def runs(tmp_path_factory):
     teacher = root / "teacher" / diffusion.EXPORT
     pairs.draw_pairs(cache, captions, teacher, root / "pairs", 64)
     reflow.train_reflow(cache, teacher, root / "pairs", settings(root / "student", 8 * 10))
-    long = Settings(root / "reader", 16, Budget(samples=16 * 80))
-    reader.train_reader(cache, captions, long, rate=1e-2, config=SMALL)
+    for seed in range(2):
+        long = Settings(root / f"reader{seed}", 16, Budget(samples=16 * 120), seed)
+        reader.train_reader(cache, captions, long, rate=1e-2, config=SMALL)
     return root
 
 
-def align(runs, out, samples=8 * 4, student="student", cache=None, **options):
-    path, of = runs / student / diffusion.EXPORT, runs / "reader" / reader.EXPORT
+def align(runs, out, samples=8 * 4, student="student", cache=None, readers=(0,), **options):
+    path = runs / student / diffusion.EXPORT
+    of = [runs / f"reader{seed}" / reader.EXPORT for seed in readers]
     return alignment.train_aligned(
         cache or small_cache(), captions, path, of, settings(out, samples), **options
     )
 
 
-def shaken_task():
+def shaken_task(readers=1):
     torch.manual_seed(1)
     teacher = TextToLatent(SMALL)
     student = recipes.new_student(teacher)
     for parameter in student.parameters():
         torch.nn.init.normal_(parameter, std=0.1)
     batches = Batches(small_cache(), captions, 4, torch.device("cpu"))
-    return alignment.AlignmentTask(student, batches, reader.Reader(1, SMALL))
+    return alignment.AlignmentTask(
+        student, batches, [reader.Reader(1, SMALL) for _ in range(readers)]
+    )
 
 
 def test_a_path_is_the_samplers_and_the_anchor_is_the_start():
@@ -112,6 +116,8 @@ def test_the_gap_of_crowds():
     astray = features(2000, seed=2)
     astray[0] = 1e4
     assert gap(astray) < gap(features(2000, seed=2)) + 0.01
+    astray[:20] = 1e4  # a batch of them
+    assert gap(astray) < gap(features(2000, seed=2)) + 0.1
     # What counts is the distance in units of the real latents' spread.
     assert gap(features(2000, 50, 100, 2), features(2000, 0, 100, 1)) == pytest.approx(
         gap(features(2000, 0.5, seed=2)), rel=0.01
@@ -177,6 +183,26 @@ def test_paths_end_where_the_reader_wants_them(runs, tmp_path, monkeypatch):
     assert about["pairs"] == load_tensors(runs / "student" / diffusion.EXPORT)[1]["pairs"] > 50
 
 
+def test_two_readers_count_alike_and_each_sees_a_crowd_of_its_own():
+    task = shaken_task(2)
+    for one in task.readers:
+        one.share.fill_(0.02)  # what either of them reads in a caption is far more
+    task.fill_crowd(Counters())
+    assert len(task.crowds) == 2 and all(len(one) >= crowd.FEWEST for one in task.crowds)
+    both = task.loss(Counters())
+    alone = []
+    for one, people in zip(task.readers, task.crowds, strict=True):
+        single = shaken_task()
+        single.readers, single.crowds = [one], [people]
+        del people._drawn[-1], people._real[-1]  # who joined just now
+        alone.append(single.loss(Counters()))
+    for name in ("agreement", "gap", "loss"):
+        mean = sum(loss[name].item() for loss in alone) / 2
+        assert both[name].item() == pytest.approx(mean, rel=1e-3)
+    for name in ("agreement", "gap"):
+        assert alone[0][name].item() != pytest.approx(alone[1][name].item(), rel=1e-3)
+
+
 def test_the_anchor_holds(runs, tmp_path, monkeypatch):
     ends = []
     for anchor in (0.0, 1e4):
@@ -213,5 +239,8 @@ def test_what_cannot_be_aligned_is_refused(runs, tmp_path):
     second = tmp_path / "second"
     teacher = runs / "teacher" / diffusion.EXPORT
     reflow.train_reflow(small_cache(), teacher, runs / "pairs", settings(second, 8 * 2))
-    with pytest.raises(TtiError, match="aligned from another model"):
+    with pytest.raises(TtiError, match="aligned from another model or with other readers"):
         align(runs, tmp_path / "c", student=second)
+    for readers in ((1,), (0, 1)):
+        with pytest.raises(TtiError, match="aligned from another model or with other readers"):
+            align(runs, tmp_path / "c", readers=readers)

@@ -24,7 +24,7 @@ from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
 from ttikit.training.diffusion import DiffusionTask, load_diffusion  # noqa: E402
 from ttikit.training.loop import Budget  # noqa: E402
-from ttikit.training.pipeline import Length, Preset, choose_preset, used  # noqa: E402
+from ttikit.training.pipeline import Length, Preset, choose_preset, counters_of, used  # noqa: E402
 
 from .conftest import captions  # noqa: E402
 
@@ -112,7 +112,7 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     )
     assert run.calls == [("render", 24, 4, 0), ("export", diffusion, autoencoder)]
     out = run()
-    assert out.count("complete") == 9 and len(run.calls) == 2
+    assert out.count("complete") == 10 and len(run.calls) == 2
     # More samples of the transformer: it goes on, and what it taught before is no longer complete.
     with pytest.raises(TtiError, match=r"runs/pairs holds pairs of another teacher.* delete it"):
         run("--samples", "6")
@@ -128,6 +128,15 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     for part in ("reflow", "aligned"):
         assert used(Path("runs") / part, Budget(samples=2)) == 1.0
     assert [call[0] for call in run.calls] == ["render", "export", "export"]
+    assert counters_of(Path("runs/reader-2"))["seed"] == 1
+    # Another second reader: only what was aligned by it.
+    second = Path("runs/reader-2") / pipeline.EXPORT
+    kept = second.read_bytes()
+    tensors, about = load_tensors(second)
+    save_tensors(second, tensors, {**about, "another": True})
+    with pytest.raises(TtiError, match=r"aligned was made before .*reader-2.* delete that"):
+        run("--samples", "6")
+    second.write_bytes(kept)
     # Another reader: its pairs, and all that learned from them.
     reader = Path("runs/reader") / pipeline.EXPORT
     tensors, about = load_tensors(reader)

@@ -21,7 +21,7 @@ from .conftest import SMALL, captions, small_cache  # noqa: E402
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     out = tmp_path_factory.mktemp("reader")
-    settings = Settings(out, 16, Budget(samples=16 * 80))
+    settings = Settings(out, 16, Budget(samples=16 * 120))
     found = module.train_reader(small_cache(), captions, settings, rate=1e-2, config=SMALL)
     return module.load_reader(out / module.EXPORT, small_cache().autoencoder), found
 
@@ -79,6 +79,46 @@ def test_agreement_follows_bayes_rule(trained):
     torch.testing.assert_close(nothing, torch.zeros(16), atol=1e-4, rtol=0)
 
 
+def test_what_a_caption_only_makes_likelier_is_left_to_chance(trained, monkeypatch):
+    reader, _ = trained
+    x, t, has = noisy(0.3)
+    share = reader.share.clone()
+    reader.share.copy_(torch.tensor([0.16]))
+    sees = torch.where(has, 2.0, -3.0)[:, None]
+    monkeypatch.setattr(reader, "see", lambda x, t: sees)
+
+    def agreement(asked):
+        logits = torch.full((16, 1), asked).logit()
+        monkeypatch.setattr(reader, "read", lambda tokens: logits)
+        return reader.agreement(x, t, words(has)), reader.shortfall(x, t, words(has))
+
+    for asked in (0.08, 0.16, 0.29):  # nearly half or twice as likely
+        assert all(not value.any() for value in agreement(asked))
+    r = sees[:, 0].sigmoid()
+    for asked in (0.01, 0.95):
+        right = (r * asked / 0.16 + (1 - r) * (1 - asked) / 0.84).log()
+        torch.testing.assert_close(agreement(asked)[0], right)
+        most = max(np.log(asked / 0.16), np.log((1 - asked) / 0.84))
+        torch.testing.assert_close(agreement(asked)[1], most - right)
+    half = agreement(0.388)[0][has]  # odds of 0.16 times exp(1.2)
+    full = (r * 0.388 / 0.16 + (1 - r) * 0.612 / 0.84).log()[has]
+    torch.testing.assert_close(half, full / 2, rtol=0.01, atol=0)
+    reader.share.copy_(share)
+
+
+def test_captions_of_one_picture_are_learnt_with_its_labels(trained):
+    reader, _ = trained
+    batches = Batches(small_cache(), captions, 8, torch.device("cpu"))
+    batch = batches.draw(Counters(step=3), 0.0, module.CAPTIONS)
+    assert len(batch.tokens) == 8 * module.CAPTIONS
+    named = batch.labels[:, 0].repeat_interleave(module.CAPTIONS)
+    assert torch.equal(reader.read(batch.tokens)[:, 0] > 0, named == 1)
+    once = batches.draw(Counters(step=3), 0.0)
+    assert torch.equal(once.labels, batch.labels) and len(once.tokens) == 8
+    loss = module.ReaderTask(reader, batches).loss(Counters(step=3))
+    assert loss["read"] < 0.3
+
+
 def test_nothing_falls_short_where_all_is_there(trained, monkeypatch):
     reader, _ = trained
     x, t, has = noisy(0.3)
@@ -93,7 +133,7 @@ def test_nothing_falls_short_where_all_is_there(trained, monkeypatch):
 
 def test_the_pull_is_the_gradient_and_leads_to_agreement(trained):
     reader, _ = trained
-    x, t, has = noisy(0.5)
+    x, t, has = noisy(0.8)  # with less noise it is so sure that hardly anything pulls
     asked = words(~has)
     pull = reader.pull(x, t, asked)
     direction = torch.randn(x.shape, generator=torch.Generator().manual_seed(5))

@@ -5,14 +5,14 @@ lack what the caption names. Here whole paths are drawn, from noise to latent, a
 goes back through all their steps (Clark et al. 2023, "Directly fine-tuning diffusion models on
 differentiable rewards"). Three forces hold each other in balance:
 
-- the `Reader` wants each latent to show what its caption names;
-- the `Crowd` wants all latents together to look like real ones;
+- every `Reader` wants each latent to show what its caption names;
+- every `Crowd`, one in the eyes of each reader, wants all latents together to look like real ones;
 - the anchor wants each step to stay near the model that it started from.
 """
 
 from __future__ import annotations
 
-import zlib
+from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 
@@ -21,9 +21,8 @@ import torch
 from torch import Tensor
 
 from ttikit.errors import TtiError
-from ttikit.training.balance import MOST
 from ttikit.training.batches import Batch, Batches, Captions
-from ttikit.training.checkpoint import load_tensors
+from ttikit.training.checkpoint import file_checksum, load_tensors
 from ttikit.training.crowd import FEWEST, Crowd
 from ttikit.training.diffusion import EXPORT, load_diffusion, save_diffusion
 from ttikit.training.latents import LatentCache
@@ -37,7 +36,7 @@ from ttikit.training.speed import autocast, speed_for
 # Number of steps of a path → share of the batches. 4 and 8 are what people use.
 SHARES = {4: 0.47, 8: 0.25, 2: 0.13, 1: 0.10, 16: 0.05}
 ANCHOR = 30.0
-CROWD = 5.0
+CROWD = 10.0
 # The anchor's guidance is 1 + EASE·(g − 1): the reader sees to the caption, so less will do.
 EASE = 0.5
 # The reader looks through this much noise: what shows through it is no trick on its weights.
@@ -51,13 +50,13 @@ class AlignmentTask:
     Args:
         student: the distilled model in training.
         batches: captions, and the latents of the people they describe.
-        reader: of latents and captions.
+        readers: of latents and captions; what one of them cannot tell apart, another may.
     """
 
-    def __init__(self, student: TextToLatent, batches: Batches, reader: Reader) -> None:
-        self.student, self.batches, self.reader = student, batches, reader
+    def __init__(self, student: TextToLatent, batches: Batches, readers: Sequence[Reader]) -> None:
+        self.student, self.batches, self.readers = student, batches, readers
         self.start = deepcopy(student).requires_grad_(False)
-        self.crowd = Crowd()
+        self.crowds = [Crowd() for _ in readers]
 
     def fill_crowd(self, counters: Counters) -> None:
         """Draw as many latents as a first comparison needs; after a resumption as well."""
@@ -65,7 +64,8 @@ class AlignmentTask:
             batch = self.batches.draw(Counters(seed=counters.seed + 1, step=step), 0.0)
             with torch.no_grad():
                 end, _ = self.path(batch, *recipes(self.batches.size, batch.rng))
-                self.crowd.join(*self._described(end, batch))
+                for crowd, seen in zip(self.crowds, self._described(end, batch), strict=True):
+                    crowd.join(*seen)
 
     def loss(self, counters: Counters) -> dict[str, Tensor]:
         """Loss of one batch of paths, and what the three forces see."""
@@ -73,15 +73,18 @@ class AlignmentTask:
         guidance, steps = recipes(self.batches.size, batch.rng)
         end, strayed = self.path(batch, guidance, steps)
         agreement = self._agreement(end, batch)
-        drawn, real = self._described(end, batch)
-        force, gap = self.crowd.gap(drawn)
-        self.crowd.join(drawn, real)
+        forces, gaps = [], []
+        for crowd, (drawn, real) in zip(self.crowds, self._described(end, batch), strict=True):
+            force, gap = crowd.gap(drawn)
+            crowd.join(drawn, real)
+            forces.append(force)
+            gaps.append(gap)
         wanted = ((guidance - 1) / (DEFAULT_GUIDANCE - 1)).to(agreement.device)
-        loss = -(wanted * agreement).mean() + CROWD * force + ANCHOR * strayed
+        loss = -(wanted * agreement).mean() + CROWD * _mean(forces) + ANCHOR * strayed
         return {
             "loss": loss,
             "agreement": agreement.detach().mean(),
-            "gap": gap,
+            "gap": _mean(gaps),
             "strayed": strayed.detach(),
         }
 
@@ -113,14 +116,18 @@ class AlignmentTask:
         low, high = VEIL
         t = low + (high - low) * batch.rng.random(len(end))
         t = torch.from_numpy(t.astype(np.float32)).to(end.device)
-        return self.reader.agreement(_veiled(end, t, batch), t, batch.tokens)
+        seen = _veiled(end, t, batch)
+        return _mean([reader.agreement(seen, t, batch.tokens) for reader in self.readers])
 
-    def _described(self, end: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+    def _described(self, end: Tensor, batch: Batch) -> list[tuple[Tensor, Tensor]]:
+        """Features of the ends and of the real latents, in the eyes of each reader."""
         t = torch.full((len(end),), GLANCE, device=end.device)
-        return (
-            self.reader.describe(_veiled(end, t, batch), t),
-            self.reader.describe(_veiled(batch.x0, t, batch), t),
-        )
+        drawn, real = _veiled(end, t, batch), _veiled(batch.x0, t, batch)
+        return [(reader.describe(drawn, t), reader.describe(real, t)) for reader in self.readers]
+
+
+def _mean(values: Sequence[Tensor]) -> Tensor:
+    return torch.stack(list(values)).mean(0)
 
 
 def _veiled(x: Tensor, t: Tensor, batch: Batch) -> Tensor:
@@ -138,12 +145,13 @@ def train_aligned(
     cache: LatentCache,
     captions: Captions,
     student_path: Path,
-    reader_path: Path,
+    reader_paths: Sequence[Path],
     settings: Settings,
-    rate: float = 1e-4,
+    rate: float = 6e-5,
     device: torch.device | None = None,
 ) -> dict[str, float]:
-    """Align ``student_path`` (or resume) into ``settings.out``; returns the paths drawn.
+    """Align ``student_path`` (or resume) into ``settings.out`` by the mean of what one or more
+    readers see; returns the paths drawn.
 
     ``export.safetensors`` with the averaged weights is rewritten with every checkpoint.
     """
@@ -158,12 +166,11 @@ def train_aligned(
     student = student.to(device).train()
     average = Average(student)
     batches = Batches(cache, captions, settings.batch, device, settings.world)
-    batches.balance(MOST)
     speed = speed_for(device)
     if speed.captions:
         batches.prepare_captions(speed.captions, settings.seed, speed.processes)
-    reader = load_reader(reader_path, cache.autoencoder).to(device)
-    task = AlignmentTask(student, batches, reader)
+    readers = [load_reader(path, cache.autoencoder).to(device) for path in reader_paths]
+    task = AlignmentTask(student, batches, readers)
 
     def export() -> dict[str, float]:
         counted = {
@@ -189,13 +196,13 @@ def train_aligned(
         check=export,
     )
     known = {
-        "student": zlib.crc32(student_path.read_bytes()),
-        "reader": zlib.crc32(reader_path.read_bytes()),
+        "student": file_checksum(student_path),
+        "readers": [file_checksum(path) for path in reader_paths],
         "autoencoder": cache.autoencoder,
     }
     if trainer.resume() and trainer.counters.extra != known:
         raise TtiError(
-            f"{settings.out} was aligned from another model or with another reader; "
+            f"{settings.out} was aligned from another model or with other readers; "
             f"choose another --out"
         )
     trainer.counters.extra = known

@@ -21,7 +21,8 @@ __all__ = ["Batch", "Batches", "Captions"]
 @dataclass(frozen=True)
 class Batch:
     """Latents x0 and noise (B, 16, 16, 4), labels (B, attributes) uint8, tokens (B, length) and
-    dropped (B,), true where the prompt is hidden.
+    dropped (B,), true where the prompt is hidden. With several captions of each picture, tokens
+    are (B·captions, length), those of one picture together.
 
     These are the rows of this process. ``rng`` and ``random`` give the further random numbers of
     this step; they are drawn for the global batch, and `Batches.mine` picks this process's rows.
@@ -73,14 +74,15 @@ class Batches:
             len(self.cache), picture_weights(self.labels, self.cache.attributes, most)
         )
 
-    def draw(self, counters: Counters, drop: float) -> Batch:
-        """The batch of one step; a share ``drop`` of the prompts is hidden."""
+    def draw(self, counters: Counters, drop: float, captions: int = 1) -> Batch:
+        """The batch of one step, with that many captions of each picture; a share ``drop`` of
+        the prompts is hidden."""
         random = generator(counters, self.device)
         rng = np.random.default_rng((counters.seed, counters.step))
         which = self._draw(rng, self.size)
         mirrored = torch.from_numpy(rng.random(self.size) < 0.5)
         dropped = torch.from_numpy(rng.random(self.size) < drop)
-        tokens = self._captioned(which, rng)
+        tokens = self._captioned(which.repeat(captions), rng)
         chosen = self._place(torch.from_numpy(which))
         x0 = self.cache.standardised(chosen, self._place(mirrored))
         shape = (self.size, *x0.shape[1:])
@@ -92,10 +94,10 @@ class Batches:
         return self.mine(rows).to(self.device)
 
     def _captioned(self, which: NDArray[np.int64], rng: np.random.Generator) -> Tensor:
-        """Tokens of this process's rows for pictures ``which`` (B,) of the global batch."""
+        """Tokens of this process's rows for pictures ``which`` of the global batch."""
         if self._bank is None:
             return self.mine(self.tokens(self.labels[which], rng))
-        one = torch.from_numpy(rng.integers(self._bank.shape[1], size=self.size))
+        one = torch.from_numpy(rng.integers(self._bank.shape[1], size=len(which)))
         return self._bank[self._place(torch.from_numpy(which)), self._place(one)].long()
 
     def tokens(self, labels: NDArray[np.uint8], rng: np.random.Generator) -> Tensor:

@@ -62,6 +62,14 @@ def _opened(path: Path) -> Iterator[Any]:
         raise TtiError(f"{path} is damaged or no file of this program ({error})") from None
 
 
+def file_checksum(path: Path) -> int:
+    """CRC-32 of a file, by which a run knows again what it was made from."""
+    try:
+        return zlib.crc32(path.read_bytes())
+    except OSError as error:
+        raise TtiError(f"{path} cannot be read ({error.strerror}); check the path") from None
+
+
 def save_checkpoint(
     folder: Path,
     model: nn.Module,

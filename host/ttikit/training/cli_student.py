@@ -41,7 +41,7 @@ def reader(
     threads: Threads = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Train what reads attributes from half-drawn faces and captions, for those below; 25 min."""
+    """Train what reads attributes from half-drawn faces and captions, for those below; 40 min."""
     from ttikit.training.latents import load_cache
     from ttikit.training.loop import pick_device, prepare_cpu
     from ttikit.training.reader import train_reader
@@ -49,7 +49,7 @@ def reader(
     prepare_cpu(threads)
     chosen = pick_device(device)
     settings = settings_for(
-        out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 25.0,
+        out, batch or (512 if chosen.type == "cuda" else 64), minutes, samples, 40.0,
         finish_minutes, seed,
     )  # fmt: skip
     cache = load_cache(latents)
@@ -122,14 +122,17 @@ def reflow(
 def align(
     latents: Latents,
     student: Annotated[Path, typer.Option(help="export.safetensors of a reflow run.")],
-    reader: Annotated[Path, typer.Option(help="export.safetensors of a reader run.")],
+    reader: Annotated[
+        list[Path],
+        typer.Option(help="export.safetensors of a reader run; give two, they see more."),
+    ],
     out: Out,
     minutes: Minutes = None,
     samples: Samples = None,
     finish_minutes: Finish = None,
     device: Device = "auto",
     batch: Batch = None,
-    rate: Rate = 1e-4,
+    rate: Rate = 6e-5,
     seed: Seed = 0,
     threads: Threads = 1,
     as_json: AsJson = False,

@@ -8,7 +8,9 @@ from torch import Tensor
 FEWEST, MOST = 640, 2048  # latents whose mean and covariance are compared
 SPREAD = 20.0  # weight of the covariances against the means
 FLOOR = 0.1  # of the mean spread: a feature that hardly ever changes counts for less
-FARTHEST = 4.0  # standard deviations; one path that went astray must not outweigh all others
+# One path that went astray must not outweigh all others: limits of a feature, in standard
+# deviations, and of the root mean square of a row, which is about 1.
+FARTHEST, LONGEST = 4.0, 2.0
 
 
 class Crowd:
@@ -35,10 +37,10 @@ class Crowd:
     def gap(self, drawn: Tensor) -> tuple[Tensor, Tensor]:
         """Distance of the crowd with features ``drawn`` (B, F) in it; a gradient and a value.
 
-        Features are standardised by the real ones and squashed into ±`FARTHEST`. The value is the
-        mean square of the difference of the means, plus `SPREAD` times that of the covariances.
-        The gradient is scaled up by the share that ``drawn`` has in the crowd, so its size does
-        not depend on the others.
+        Features are standardised by the real ones and squashed into ±`FARTHEST`; rows longer than
+        `LONGEST` are scaled down to it. The value is the mean square of the difference of the
+        means, plus `SPREAD` times that of the covariances. The gradient is scaled up by the share
+        that ``drawn`` has in the crowd, so its size does not depend on the others.
         """
         real = torch.cat(self._real)
         mean, std = real.mean(0), real.std(0)
@@ -51,7 +53,9 @@ class Crowd:
 
 
 def _squashed(features: Tensor) -> Tensor:
-    return FARTHEST * torch.tanh(features / FARTHEST)
+    squashed = FARTHEST * torch.tanh(features / FARTHEST)
+    size = (squashed.square().mean(1, keepdim=True) + 1e-12).sqrt()
+    return squashed * (LONGEST / size).clamp(max=1)
 
 
 def _covariance(features: Tensor) -> Tensor:

@@ -8,7 +8,6 @@ has lost begin again.
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from ttikit.training.autoencoder import (
     reconstruction_loss,
     to_scale,
 )
-from ttikit.training.checkpoint import load_tensors, save_tensors
+from ttikit.training.checkpoint import file_checksum, load_tensors, save_tensors
 from ttikit.training.int8_decoder import Int8Decoder, float_pictures, int8_pictures, psnr_of
 from ttikit.training.latents import LatentCache, fingerprint
 from ttikit.training.loop import Counters, Settings, Trainer, generator
@@ -94,7 +93,7 @@ def tune_decoder(
     optimisers = build_optimisers(decoder, PLAIN, weight_decay=0.0)
     schedule = Schedule(rate, shape="cosine", warmup=20)
     trainer = Trainer(model, optimisers, schedule, loss, settings, check=check)
-    known = {"autoencoder": zlib.crc32(autoencoder.read_bytes()), "percentile": percentile}
+    known = {"autoencoder": file_checksum(autoencoder), "percentile": percentile}
     if trainer.resume() and trainer.counters.extra != known:
         raise TtiError(
             f"{settings.out} was tuned from another autoencoder or at another percentile; "

@@ -9,7 +9,6 @@ faces alike (Kynkäänniemi et al. 2024, "Applying guidance in a limited interva
 from __future__ import annotations
 
 import itertools
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -24,7 +23,12 @@ from torch import Tensor
 from ttikit.errors import TtiError
 from ttikit.training.balance import MOST
 from ttikit.training.batches import Batches, Captions
-from ttikit.training.checkpoint import load_tensors, read_metadata, save_tensors
+from ttikit.training.checkpoint import (
+    file_checksum,
+    load_tensors,
+    read_metadata,
+    save_tensors,
+)
 from ttikit.training.diffusion import EXPORT, load_diffusion
 from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters
@@ -106,15 +110,8 @@ class Source:
     @classmethod
     def of(cls, cache: LatentCache, teacher: Path, reader: Path | None, seed: int) -> Source:
         """The source that these files are."""
-        read = _checksum(reader) if reader else None
-        return cls(cache.autoencoder, _checksum(teacher), read, seed)
-
-
-def _checksum(path: Path) -> int:
-    try:
-        return zlib.crc32(path.read_bytes())
-    except OSError as error:
-        raise TtiError(f"{path} cannot be read ({error.strerror}); check the path") from None
+        read = file_checksum(reader) if reader else None
+        return cls(cache.autoencoder, file_checksum(teacher), read, seed)
 
 
 def drawn(folder: Path) -> dict[Path, tuple[Source, int]]:

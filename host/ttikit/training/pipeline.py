@@ -7,7 +7,6 @@ can be given again at any time.
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from ttikit.errors import TtiError
-from ttikit.training.checkpoint import NAME, read_metadata
+from ttikit.training.checkpoint import NAME, file_checksum, read_metadata
 from ttikit.training.latents import CACHE
 from ttikit.training.loop import Budget, Settings
 from ttikit.training.models import ModelConfig, TextToLatent
@@ -52,7 +51,7 @@ class Preset:
     held_out: int
     autoencoder: Length
     diffusion: Length
-    reader: Length
+    reader: Length  # of each of the two
     pairs: int
     reflow: Length
     aligned: Length
@@ -65,7 +64,7 @@ PRESETS = {
         held_out=4_000,
         autoencoder=Length(32, minutes=25.0),
         diffusion=Length(64, minutes=120.0),
-        reader=Length(64, minutes=25.0),
+        reader=Length(64, minutes=40.0),
         pairs=25_600,
         reflow=Length(32, minutes=60.0),
         aligned=Length(16, minutes=30.0),
@@ -125,6 +124,11 @@ class Pipeline:
         return self.runs / "reader" / EXPORT
 
     @property
+    def readers(self) -> list[Path]:
+        """That one and another, which only helps with the alignment."""
+        return [self.reader, self.runs / "reader-2" / EXPORT]
+
+    @property
     def pairs(self) -> Path:
         """Folder of noise and what the transformer, guided and pushed, draws from it."""
         return self.runs / "pairs"
@@ -156,7 +160,9 @@ class Pipeline:
             and self._same(self.reflow, "teacher", self.diffusion)
             and self._same(self.reflow, "reader", self.reader)
             and self._trained("reflow", self.preset.reflow, self._reflow)
+            and self._trained("reader-2", self.preset.reader, self._train_another_reader)
             and self._same(self.aligned, "student", self.reflow)
+            and self._same(self.aligned, "readers", *self.readers)
             and self._trained("aligned", self.preset.aligned, self._align)
             and self._exported()
         )
@@ -228,13 +234,21 @@ class Pipeline:
         cache = load_cache(self.latents)
         train_reader(cache, cache.captions, settings, device=self.device)
 
+    def _train_another_reader(self, settings: Settings) -> None:
+        self._train_reader(replace(settings, seed=settings.seed + 1))
+
     @staticmethod
-    def _same(made: Path, role: str, source: Path) -> bool:
-        """True; raises `TtiError` if what there is of ``made`` came of another ``source``."""
+    def _same(made: Path, role: str, *sources: Path) -> bool:
+        """True; raises `TtiError` if what there is of ``made`` came of other ``sources``."""
         counters = counters_of(made.parent)
-        if counters is not None and counters["extra"].get(role) != zlib.crc32(source.read_bytes()):
+        if counters is None:
+            return True
+        known = counters["extra"].get(role)
+        if [file_checksum(path) for path in sources] != (
+            known if isinstance(known, list) else [known]
+        ):
             raise TtiError(
-                f"{made.parent} was made before {source} changed; "
+                f"{made.parent} was made before {' or '.join(map(str, sources))} changed; "
                 f"delete that folder and give the same command again"
             )
         return True
@@ -267,7 +281,7 @@ class Pipeline:
 
         cache = load_cache(self.latents)
         train_aligned(
-            cache, cache.captions, self.reflow, self.reader, settings, device=self.device
+            cache, cache.captions, self.reflow, self.readers, settings, device=self.device
         )
 
     def _exported(self) -> bool:
@@ -323,8 +337,9 @@ def plan(preset: Preset) -> list[str]:
         if name == "reflow":
             lines.append(f"pairs: {preset.pairs:,}")
         length: Length = getattr(preset, name)
+        label = "each of two readers" if name == "reader" else name
         ends = f"{length.samples:,} samples" if length.samples else f"{length.minutes:g} minutes"
-        lines.append(f"{name}: {ends}, {length.batch} at a time")
+        lines.append(f"{label}: {ends}, {length.batch} at a time")
     each = training_flops()
     lines.append(f"one sample of the diffusion run: {each / 1e9:.2f} GFLOP")
     if preset.diffusion.samples:

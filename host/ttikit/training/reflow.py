@@ -8,7 +8,6 @@ a reader's push, lies in the ends; the student learns it as a whole and pays for
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ttikit.errors import TtiError
-from ttikit.training.checkpoint import read_metadata
+from ttikit.training.checkpoint import file_checksum, read_metadata
 from ttikit.training.diffusion import DECAY, EXPORT, PLAIN, save_diffusion
 from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters, Settings, Trainer
@@ -93,7 +92,7 @@ def train_reflow(
     student = new_student(load_teacher(teacher_path, cache)).to(device)
     about = read_metadata(teacher_path)
     pairs = load_pairs(folder, device, LEFT_OUT)
-    if pairs.source.teacher != zlib.crc32(teacher_path.read_bytes()):
+    if pairs.source.teacher != file_checksum(teacher_path):
         raise TtiError(
             f"{folder} holds pairs of another teacher than {teacher_path}; draw its own first"
         )
