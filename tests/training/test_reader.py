@@ -94,16 +94,32 @@ def test_what_a_caption_only_makes_likelier_is_left_to_chance(trained, monkeypat
 
     for asked in (0.08, 0.16, 0.29):  # nearly half or twice as likely
         assert all(not value.any() for value in agreement(asked))
-    r = sees[:, 0].sigmoid()
-    for asked in (0.01, 0.95):
-        right = (r * asked / 0.16 + (1 - r) * (1 - asked) / 0.84).log()
-        torch.testing.assert_close(agreement(asked)[0], right)
-        most = max(np.log(asked / 0.16), np.log((1 - asked) / 0.84))
-        torch.testing.assert_close(agreement(asked)[1], most - right)
+
+    def bayes(asked):  # below 5 % and above 95 % the reader alone is unsure
+        r, q = sees[:, 0].sigmoid(), min(max((asked - 0.05) / 0.9, 0.0), 1.0)
+        most = max(np.log(max(q, 1e-9) / 0.16), np.log(max(1 - q, 1e-9) / 0.84))
+        return (r * q / 0.16 + (1 - r) * (1 - q) / 0.84).log(), most
+
+    for asked in (0.01, 0.96):
+        right, most = bayes(asked)
+        torch.testing.assert_close(agreement(asked)[0], right, atol=1e-3, rtol=0)
+        torch.testing.assert_close(agreement(asked)[1], most - right, atol=1e-3, rtol=0)
     half = agreement(0.388)[0][has]  # odds of 0.16 times exp(1.2)
-    full = (r * 0.388 / 0.16 + (1 - r) * 0.612 / 0.84).log()[has]
-    torch.testing.assert_close(half, full / 2, rtol=0.01, atol=0)
+    torch.testing.assert_close(half, bayes(0.388)[0][has] / 2, rtol=0.01, atol=0)
     reader.share.copy_(share)
+
+
+def test_a_face_that_shows_the_contrary_altogether_is_pulled_most(trained, monkeypatch):
+    reader, _ = trained
+    x, t, has = noisy(0.3)
+    monkeypatch.setattr(reader, "read", lambda tokens: torch.full((16, 1), 0.03).logit())
+    pulls = []
+    for sure in (-3.0, 0.0, 3.0, 6.0):
+        sees = torch.full((16, 1), sure, requires_grad=True)
+        monkeypatch.setattr(reader, "see", lambda x, t, sees=sees: sees)
+        reader.agreement(x, t, words(has)).sum().backward()
+        pulls.append(-sees.grad.mean().item())
+    assert pulls == sorted(pulls) and pulls[-1] > 0.9
 
 
 def test_captions_of_one_picture_are_learnt_with_its_labels(trained):

@@ -36,6 +36,7 @@ from ttikit.training.speed import autocast, speed_for
 # Number of steps of a path → share of the batches. 4 and 8 are what people use.
 SHARES = {4: 0.47, 8: 0.25, 2: 0.13, 1: 0.10, 16: 0.05}
 ANCHOR = 30.0
+PULL = 1.5
 CROWD = 10.0
 # The anchor's guidance is 1 + EASE·(g − 1): the reader sees to the caption, so less will do.
 EASE = 0.5
@@ -80,7 +81,7 @@ class AlignmentTask:
             forces.append(force)
             gaps.append(gap)
         wanted = ((guidance - 1) / (DEFAULT_GUIDANCE - 1)).to(agreement.device)
-        loss = -(wanted * agreement).mean() + CROWD * _mean(forces) + ANCHOR * strayed
+        loss = -PULL * (wanted * agreement).mean() + CROWD * _mean(forces) + ANCHOR * strayed
         return {
             "loss": loss,
             "agreement": agreement.detach().mean(),

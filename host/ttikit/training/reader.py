@@ -27,6 +27,7 @@ EXPORT = "export.safetensors"
 TIME = 64  # width of the time features
 # Log odds moved less than the first are left to chance, more than the second is a demand.
 NAMED = (0.8, 1.6)
+UNSURE = 0.05
 CAPTIONS = 8  # of each face: to learn what "без бороды" rules out takes many, and they cost little
 GROUPS = 8
 PLAIN = ("stem", "time", "hidden", "shown", "text.embed", "text.proj", "asked")
@@ -102,18 +103,34 @@ class Reader(nn.Module):
         With p the share of faces that have an attribute, q that among faces with this caption and
         r that among faces that may become of x, the sum of the logarithms is log p(caption | x) −
         log p(caption) by Bayes' rule, each attribute counted on its own. n is 1 for an attribute
-        that the caption decides and 0 for one that it only makes likelier (`_named`).
+        that the caption decides and 0 for one that it only makes likelier (`_demands`).
         """
-        r, q, p = self.see(x, t).sigmoid(), self.read(tokens).sigmoid(), self.share
-        likelier = (r * q / p + (1 - r) * (1 - q) / (1 - p)).clamp(min=1e-6).log()
-        return (_named(q, p) * likelier).sum(1)
+        seen, p = self.see(x, t), self.share
+        q, named = self._demands(tokens)
+        there = F.logsigmoid(seen) + (q / p).log()
+        absent = F.logsigmoid(-seen) + ((1 - q) / (1 - p)).log()
+        return (named * torch.logaddexp(there, absent)).sum(1)
 
     def shortfall(self, x: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
         """How far `agreement` stays below what a face that shows all of the caption has, (B,),
         at least 0. Unlike agreement it does not grow with what the caption asks for."""
-        q, p = self.read(tokens).sigmoid(), self.share
-        most = torch.maximum(q / p, (1 - q) / (1 - p)).log()
-        return (_named(q, p) * most).sum(1) - self.agreement(x, t, tokens)
+        q, named = self._demands(tokens)
+        most = torch.maximum(q / self.share, (1 - q) / (1 - self.share)).log()
+        return (named * most).sum(1) - self.agreement(x, t, tokens)
+
+    def _demands(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """Shares q of faces with this caption that have an attribute, and how surely the caption
+        decides it, 0 to 1, by how far it moves the log odds; each (B, A).
+
+        "женщина" makes make-up twice as likely and a beard impossible. Pushed towards both alike,
+        every woman would wear make-up. A q below `UNSURE` becomes 0 and one above 1 − `UNSURE` 1:
+        it is only the network that is not sure, and a face that shows the contrary altogether
+        would hardly feel a pull, as log(r·q + …) is flat there.
+        """
+        q, (low, high) = self.read(tokens).sigmoid(), NAMED
+        moved = (q.logit(1e-6) - self.share.logit(1e-6)).abs()
+        q = ((q - UNSURE) / (1 - 2 * UNSURE)).clamp(1e-6, 1 - 1e-6)
+        return q, ((moved - low) / (high - low)).clamp(0, 1)
 
     def pull(self, x: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
         """Gradient of `agreement` with respect to x, shaped like x."""
@@ -121,17 +138,6 @@ class Reader(nn.Module):
             x = x.detach().requires_grad_()
             total = self.agreement(x, t, tokens).sum()
             return torch.autograd.grad(total, x)[0]
-
-
-def _named(q: Tensor, p: Tensor) -> Tensor:
-    """How surely a caption decides an attribute, 0 to 1, by how far it moves the log odds.
-
-    "женщина" makes make-up twice as likely and a beard impossible. Pushed towards both alike,
-    every woman would wear make-up.
-    """
-    low, high = NAMED
-    moved = (q.logit(1e-6) - p.logit(1e-6)).abs()
-    return ((moved - low) / (high - low)).clamp(0, 1)
 
 
 def velocity_of(pull: Tensor, t: Tensor) -> Tensor:
