@@ -51,13 +51,13 @@ def align(runs, out, samples=8 * 4, student="student", cache=None, readers=(0,),
     )
 
 
-def shaken_task(readers=1):
+def shaken_task(readers=1, drawn=4):
     torch.manual_seed(1)
     teacher = TextToLatent(SMALL)
     student = recipes.new_student(teacher)
     for parameter in student.parameters():
         torch.nn.init.normal_(parameter, std=0.1)
-    batches = Batches(small_cache(), captions, 4, torch.device("cpu"))
+    batches = Batches(small_cache(), captions, drawn, torch.device("cpu"))
     return alignment.AlignmentTask(
         student, batches, [reader.Reader(1, SMALL) for _ in range(readers)]
     )
@@ -95,6 +95,29 @@ def test_recipes_are_what_people_ask_for():
     assert (guidance == 3).float().mean().item() == pytest.approx(0.6, abs=0.02)
     for steps, share in alignment.SHARES.items():
         assert np.mean([n == steps for _, n in drawn]) == pytest.approx(share, abs=0.04)
+
+
+def test_a_quarter_of_the_paths_are_the_hardest_of_many(monkeypatch):
+    monkeypatch.setattr(alignment, "GLANCE", 0.0)
+    assert alignment.drawn_for(8) == 18 and alignment.drawn_for(3) == 3
+    task = shaken_task(drawn=18)
+    assert (task.plain, task.hard) == (6, 2)
+    task.readers[0].share.fill_(0.02)
+    batch = task.batches.draw(Counters(), 0.0)
+    chosen = task._chosen(batch)
+    for name in ("x0", "labels", "tokens", "dropped", "noise"):
+        assert torch.equal(getattr(chosen, name)[:6], getattr(batch, name)[:6])
+        assert len(getattr(chosen, name)) == 8
+    with torch.no_grad():
+        end = euler(one_branch(task.student, batch.tokens, 3.0, 1), batch.noise, 1)
+        lacking = task.readers[0].shortfall(end, torch.zeros(18), batch.tokens)
+    worst = 6 + lacking[6:].argsort(descending=True)[:2]
+    assert torch.equal(chosen.noise[6:], batch.noise[worst])
+    assert torch.equal(chosen.tokens[6:], batch.tokens[worst])
+    task.fill_crowd(Counters())
+    before = len(task.crowds[0])
+    task.loss(Counters(step=1))
+    assert len(task.crowds[0]) == before + 6  # the hard ones would make the crowd another one
 
 
 def features(count, shift=0.0, scale=1.0, seed=0):

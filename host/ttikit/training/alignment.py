@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,8 @@ EASE = 0.5
 # The reader looks through this much noise: what shows through it is no trick on its weights.
 VEIL = (0.02, 0.42)
 GLANCE = 0.05  # noise through which the crowd is seen
+# A quarter of the paths are the hardest: each is the worst of so many that were drawn in one step.
+HARD, CANDIDATES = 0.25, 6
 
 
 class AlignmentTask:
@@ -50,7 +53,7 @@ class AlignmentTask:
 
     Args:
         student: the distilled model in training.
-        batches: captions, and the latents of the people they describe.
+        batches: captions, and the latents of the people they describe; `drawn_for` at a time.
         readers: of latents and captions; what one of them cannot tell apart, another may.
     """
 
@@ -58,6 +61,7 @@ class AlignmentTask:
         self.student, self.batches, self.readers = student, batches, readers
         self.start = deepcopy(student).requires_grad_(False)
         self.crowds = [Crowd() for _ in readers]
+        self.plain, self.hard = _parts(batches.size)
 
     def fill_crowd(self, counters: Counters) -> None:
         """Draw as many latents as a first comparison needs; after a resumption as well."""
@@ -70,12 +74,13 @@ class AlignmentTask:
 
     def loss(self, counters: Counters) -> dict[str, Tensor]:
         """Loss of one batch of paths, and what the three forces see."""
-        batch = self.batches.draw(counters, 0.0)
-        guidance, steps = recipes(self.batches.size, batch.rng)
+        batch = self._chosen(self.batches.draw(counters, 0.0))
+        guidance, steps = recipes(len(batch.tokens), batch.rng)
         end, strayed = self.path(batch, guidance, steps)
         agreement = self._agreement(end, batch)
         forces, gaps = [], []
-        for crowd, (drawn, real) in zip(self.crowds, self._described(end, batch), strict=True):
+        for crowd, seen in zip(self.crowds, self._described(end, batch), strict=True):
+            drawn, real = (features[: self.plain] for features in seen)  # the hard are no sample
             force, gap = crowd.gap(drawn)
             crowd.join(drawn, real)
             forces.append(force)
@@ -88,6 +93,22 @@ class AlignmentTask:
             "gap": _mean(gaps),
             "strayed": strayed.detach(),
         }
+
+    @torch.no_grad()
+    def _chosen(self, batch: Batch) -> Batch:
+        """The first `plain` rows, and of the others the `hard` ones whose captions and noise lead
+        to ends that fall shortest of what is asked for."""
+        guidance = torch.full((len(batch.tokens),), DEFAULT_GUIDANCE)
+        end, _ = self.path(batch, guidance, 1)
+        t = torch.full((len(end),), GLANCE, device=end.device)
+        seen = _veiled(end, t, batch)
+        lacking = _mean([reader.shortfall(seen, t, batch.tokens) for reader in self.readers])
+        worst = self.plain + lacking[self.plain :].topk(self.hard).indices
+        rows = torch.cat((torch.arange(self.plain, device=worst.device), worst))
+        return replace(
+            batch, x0=batch.x0[rows], labels=batch.labels[rows], tokens=batch.tokens[rows],
+            dropped=batch.dropped[rows], noise=batch.noise[rows],
+        )  # fmt: skip
 
     def path(self, batch: Batch, guidance: Tensor, steps: int) -> tuple[Tensor, Tensor]:
         """Ends of the paths (B, 16, 16, 4), and the mean square of the velocities' distance to
@@ -136,6 +157,19 @@ def _veiled(x: Tensor, t: Tensor, batch: Batch) -> Tensor:
     return torch.lerp(x, noise, t[:, None, None, None])
 
 
+def drawn_for(paths: int) -> int:
+    """How many captions are drawn for a batch of so many paths."""
+    hard = int(HARD * paths)
+    return paths + (CANDIDATES - 1) * hard
+
+
+def _parts(drawn: int) -> tuple[int, int]:
+    """How many paths of a batch for which ``drawn`` captions are drawn are plain and hard ones."""
+    paths = next(paths for paths in range(drawn, 0, -1) if drawn_for(paths) <= drawn)
+    hard = int(HARD * paths)
+    return drawn - CANDIDATES * hard, hard
+
+
 def recipes(count: int, rng: np.random.Generator) -> tuple[Tensor, int]:
     """Guidance of each row, (count,) float32, and the number of steps of all of them."""
     guidance = draw_guidance(count, rng)
@@ -166,7 +200,7 @@ def train_aligned(
         raise TtiError(f"{student_path} was trained on latents of another autoencoder")
     student = student.to(device).train()
     average = Average(student)
-    batches = Batches(cache, captions, settings.batch, device, settings.world)
+    batches = Batches(cache, captions, drawn_for(settings.batch), device, settings.world)
     speed = speed_for(device)
     if speed.captions:
         batches.prepare_captions(speed.captions, settings.seed, speed.processes)
