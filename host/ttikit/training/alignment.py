@@ -37,7 +37,7 @@ from ttikit.training.speed import autocast, speed_for
 # Number of steps of a path → share of the batches. 4 and 8 are what people use.
 SHARES = {4: 0.47, 8: 0.25, 2: 0.13, 1: 0.10, 16: 0.05}
 ANCHOR = 30.0
-PULL = 1.5
+PULL = 1.5  # of the readers, at the default guidance
 CROWD = 10.0
 # The anchor's guidance is 1 + EASE·(g − 1): the reader sees to the caption, so less will do.
 EASE = 0.5
@@ -53,15 +53,18 @@ class AlignmentTask:
 
     Args:
         student: the distilled model in training.
-        batches: captions, and the latents of the people they describe; `drawn_for` at a time.
+        batches: captions, and the latents of the people they describe.
         readers: of latents and captions; what one of them cannot tell apart, another may.
+        hard: how many paths of a batch are hard ones; each takes `CANDIDATES` rows of ``batches``.
     """
 
-    def __init__(self, student: TextToLatent, batches: Batches, readers: Sequence[Reader]) -> None:
+    def __init__(
+        self, student: TextToLatent, batches: Batches, readers: Sequence[Reader], hard: int = 0
+    ) -> None:
         self.student, self.batches, self.readers = student, batches, readers
         self.start = deepcopy(student).requires_grad_(False)
         self.crowds = [Crowd() for _ in readers]
-        self.plain, self.hard = _parts(batches.size)
+        self.plain, self.hard = batches.size - CANDIDATES * hard, hard
 
     def fill_crowd(self, counters: Counters) -> None:
         """Draw as many latents as a first comparison needs; after a resumption as well."""
@@ -157,19 +160,6 @@ def _veiled(x: Tensor, t: Tensor, batch: Batch) -> Tensor:
     return torch.lerp(x, noise, t[:, None, None, None])
 
 
-def drawn_for(paths: int) -> int:
-    """How many captions are drawn for a batch of so many paths."""
-    hard = int(HARD * paths)
-    return paths + (CANDIDATES - 1) * hard
-
-
-def _parts(drawn: int) -> tuple[int, int]:
-    """How many paths of a batch for which ``drawn`` captions are drawn are plain and hard ones."""
-    paths = next(paths for paths in range(drawn, 0, -1) if drawn_for(paths) <= drawn)
-    hard = int(HARD * paths)
-    return drawn - CANDIDATES * hard, hard
-
-
 def recipes(count: int, rng: np.random.Generator) -> tuple[Tensor, int]:
     """Guidance of each row, (count,) float32, and the number of steps of all of them."""
     guidance = draw_guidance(count, rng)
@@ -200,12 +190,14 @@ def train_aligned(
         raise TtiError(f"{student_path} was trained on latents of another autoencoder")
     student = student.to(device).train()
     average = Average(student)
-    batches = Batches(cache, captions, drawn_for(settings.batch), device, settings.world)
+    hard = int(HARD * settings.batch)
+    drawn = settings.batch + (CANDIDATES - 1) * hard
+    batches = Batches(cache, captions, drawn, device, settings.world)
     speed = speed_for(device)
     if speed.captions:
         batches.prepare_captions(speed.captions, settings.seed, speed.processes)
     readers = [load_reader(path, cache.autoencoder).to(device) for path in reader_paths]
-    task = AlignmentTask(student, batches, readers)
+    task = AlignmentTask(student, batches, readers, hard)
 
     def export() -> dict[str, float]:
         counted = {
