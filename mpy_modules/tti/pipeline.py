@@ -1,5 +1,7 @@
 # Prompt → tokens → vector → latent → picture.
 
+from time import sleep
+
 import _tti as ops
 from _tti import cores  # not by way of `ops`, which a Stopwatch replaces
 
@@ -94,24 +96,23 @@ class Pipeline:
         held = False
         taken = cores(self.cores)
         try:
-            held = stage.acquire(False)
-            self._go_on(held, ids)
             for done in self._work(ids, n, out, seed, steps, guidance):
-                held = stage.release()
+                held = held and stage.release()  # "tokens", the first, is done without it
                 yield done
-                held = stage.acquire(False)
-                self._go_on(held, ids)
+                while not held:
+                    held = stage.acquire(False)
+                    self._go_on(held, ids)
         finally:
             taken.end()
             leave[bool(held)]()  # no branch, at which Ctrl-C could come
 
     def _go_on(self, held, ids):
-        if not held:
-            raise RuntimeError(DRAWING)
         if ids is not self._newest:
             raise RuntimeError(
                 "another picture was started on this pipeline, which ended this one"
             )
+        if not held:  # by an older picture, which ends after its stage
+            sleep(0.001)
 
     def _work(self, ids, n, out, seed, steps, guidance):
         views = self.arena.views

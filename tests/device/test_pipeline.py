@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+import threading
 
 import pytest
 
@@ -125,6 +126,17 @@ def test_a_new_picture_ends_an_unfinished_one(pipe):
     with pytest.raises(RuntimeError, match="another picture was started"):
         list(first)
     assert draw(pipe, "девушка", 3, 2) == second
+
+
+def test_the_newest_picture_waits_for_the_stage_of_an_older_one(pipe):
+    whole = draw(pipe, "девушка", 3, 2)
+    out = bytearray(12288)
+    newest = pipe.stages("девушка", out, 3, 2)
+    assert pipe._stage.acquire(False)
+    threading.Timer(0.1, pipe._stage.release).start()
+    names = [name for name, _ in newest]
+    assert names[-1] == "decoder.64" and bytes(out) == whole
+    assert not pipe._stage.locked()
 
 
 def test_stages_tell_the_way(pipe):
