@@ -97,9 +97,10 @@ def test_recipes_are_what_people_ask_for():
         assert np.mean([n == steps for _, n in drawn]) == pytest.approx(share, abs=0.04)
 
 
-def test_a_quarter_of_the_paths_are_the_hardest_of_many(monkeypatch):
+def test_half_of_the_paths_are_the_hardest_of_many(monkeypatch):
     monkeypatch.setattr(alignment, "GLANCE", 0.0)
-    task = shaken_task(drawn=18, hard=2)
+    drawn = 6 + 2 * alignment.CANDIDATES
+    task = shaken_task(drawn=drawn, hard=2)
     task.readers[0].share.fill_(0.02)
     batch = task.batches.draw(Counters(), 0.0)
     chosen = task._chosen(batch)
@@ -108,7 +109,7 @@ def test_a_quarter_of_the_paths_are_the_hardest_of_many(monkeypatch):
         assert len(getattr(chosen, name)) == 8
     with torch.no_grad():
         end = euler(one_branch(task.student, batch.tokens, 3.0, 1), batch.noise, 1)
-        lacking = task.readers[0].shortfall(end, torch.zeros(18), batch.tokens)
+        lacking = task.readers[0].shortfall(end, torch.zeros(drawn), batch.tokens)
     worst = 6 + lacking[6:].argsort(descending=True)[:2]
     assert torch.equal(chosen.noise[6:], batch.noise[worst])
     assert torch.equal(chosen.tokens[6:], batch.tokens[worst])

@@ -36,6 +36,7 @@ TINY = Preset(
     reader=Length(2, samples=2),
     pairs=3,
     reflow=Length(2, samples=2),
+    text=Length(2, samples=2),
     aligned=Length(2, samples=2),
 )
 
@@ -112,7 +113,7 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     )
     assert run.calls == [("render", 24, 4, 0), ("export", diffusion, autoencoder)]
     out = run()
-    assert out.count("complete") == 10 and len(run.calls) == 2
+    assert out.count("complete") == 11 and len(run.calls) == 2
     # More samples of the transformer: it goes on, and what it taught before is no longer complete.
     with pytest.raises(TtiError, match=r"runs/pairs holds pairs of another teacher.* delete it"):
         run("--samples", "6")
@@ -121,11 +122,14 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     with pytest.raises(TtiError, match=r"reflow was made before .*diffusion.* delete that"):
         run("--samples", "6")
     shutil.rmtree("runs/reflow")
-    with pytest.raises(TtiError, match=r"aligned was made before .*reflow.* delete that"):
+    with pytest.raises(TtiError, match=r"text was made before .*reflow.* delete that"):
+        run("--samples", "6")
+    shutil.rmtree("runs/text")
+    with pytest.raises(TtiError, match=r"aligned was made before .*text.* delete that"):
         run("--samples", "6")
     shutil.rmtree("runs/aligned")
     run("--samples", "6")
-    for part in ("reflow", "aligned"):
+    for part in ("reflow", "text", "aligned"):
         assert used(Path("runs") / part, Budget(samples=2)) == 1.0
     assert [call[0] for call in run.calls] == ["render", "export", "export"]
     assert counters_of(Path("runs/reader-2"))["seed"] == 1

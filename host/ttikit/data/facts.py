@@ -165,15 +165,15 @@ def _add_missing(plan: Plan, person: Person) -> None:
     missing = plan.wording.missing
     male, female = person.has("Male"), person.lacks("Male")
     if person.lacks("Eyeglasses"):
-        plan.facts.append(Fact(0.2, missing["glasses"]))
+        plan.facts.append(Fact(0.3, missing["glasses"]))
     if person.lacks("Wearing_Hat"):
-        plan.facts.append(Fact(0.1, missing["hat"]))
+        plan.facts.append(Fact(0.25, missing["hat"]))
     if male and person.has("No_Beard"):
         plan.facts.append(Fact(0.45, missing["beard and moustache"]))
     elif male and person.has("Mustache") and person.lacks("Full_Beard", "Goatee"):
-        plan.facts.append(Fact(0.4, missing["beard"]))
+        plan.facts.append(Fact(0.8, missing["beard"]))
     elif male and person.has("Goatee") and person.lacks("Mustache"):
-        plan.facts.append(Fact(0.4, missing["moustache"]))
+        plan.facts.append(Fact(0.8, missing["moustache"]))
     if female and person.lacks("Heavy_Makeup", "Wearing_Lipstick"):
         plan.facts.append(Fact(0.4, missing["make-up"]))
     if female and person.lacks("Wearing_Earrings"):

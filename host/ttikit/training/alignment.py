@@ -23,15 +23,15 @@ from torch import Tensor
 
 from ttikit.errors import TtiError
 from ttikit.training.batches import Batch, Batches, Captions
-from ttikit.training.checkpoint import file_checksum, load_tensors
+from ttikit.training.checkpoint import file_checksum
 from ttikit.training.crowd import FEWEST, Crowd
-from ttikit.training.diffusion import EXPORT, load_diffusion, save_diffusion
+from ttikit.training.diffusion import EXPORT, save_diffusion
 from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import TextToLatent
 from ttikit.training.optim import Average, Schedule
 from ttikit.training.reader import Reader, load_reader
-from ttikit.training.recipes import DEFAULT_GUIDANCE, draw_guidance
+from ttikit.training.recipes import DEFAULT_GUIDANCE, draw_guidance, load_student
 from ttikit.training.speed import autocast, speed_for
 
 # Number of steps of a path → share of the batches. 4 and 8 are what people use.
@@ -44,8 +44,8 @@ EASE = 0.5
 # The reader looks through this much noise: what shows through it is no trick on its weights.
 VEIL = (0.02, 0.42)
 GLANCE = 0.05  # noise through which the crowd is seen
-# A quarter of the paths are the hardest: each is the worst of so many that were drawn in one step.
-HARD, CANDIDATES = 0.25, 6
+# Half of the paths are the hardest: each is the worst of so many that were drawn in one step.
+HARD, CANDIDATES = 0.5, 16
 
 
 class AlignmentTask:
@@ -182,12 +182,7 @@ def train_aligned(
     """
     device = device or torch.device("cpu")
     torch.manual_seed(settings.seed)
-    student, _, _ = load_diffusion(student_path)
-    _, about = load_tensors(student_path)
-    if not student.config.guides:
-        raise TtiError(f"{student_path} is not distilled; run `ttikit train reflow` first")
-    if about["autoencoder"] != cache.autoencoder:
-        raise TtiError(f"{student_path} was trained on latents of another autoencoder")
+    student, about = load_student(student_path, cache)
     student = student.to(device).train()
     average = Average(student)
     hard = int(HARD * settings.batch)
@@ -200,13 +195,8 @@ def train_aligned(
     task = AlignmentTask(student, batches, readers, hard)
 
     def export() -> dict[str, float]:
-        counted = {
-            "samples": about["samples"],
-            "teacher_samples": about.get("teacher_samples", about["samples"]),
-            "pairs": about.get("pairs", 0),
-            "paths": about.get("paths", 0) + trainer.counters.samples,  # one may follow another
-            "pictures": len(cache),
-        }
+        paths = about.get("paths", 0) + trainer.counters.samples  # one may follow another
+        counted = {**about, "paths": paths, "pictures": len(cache)}
         save_diffusion(settings.out / EXPORT, average.values, student.config, cache, counted)
         return {}
 

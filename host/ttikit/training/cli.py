@@ -195,6 +195,7 @@ def sample(
 app.command()(cli_student.reader)
 app.command()(cli_student.pairs)
 app.command()(cli_student.reflow)
+app.command()(cli_student.text)
 app.command()(cli_student.align)
 app.command()(cli_decoder.decoder)
 app.command("decoder-figures")(cli_decoder.decoder_figures)

@@ -54,6 +54,7 @@ class Preset:
     reader: Length  # of each of the two
     pairs: int
     reflow: Length
+    text: Length
     aligned: Length
 
 
@@ -67,6 +68,7 @@ PRESETS = {
         reader=Length(64, minutes=40.0),
         pairs=25_600,
         reflow=Length(32, minutes=60.0),
+        text=Length(256, minutes=6.0),
         aligned=Length(16, minutes=30.0),
     ),
     # One large GPU; 12 million samples are 300 looks at every picture.
@@ -78,6 +80,7 @@ PRESETS = {
         reader=Length(512, samples=2_000_000),
         pairs=204_800,
         reflow=Length(512, samples=2_000_000),
+        text=Length(1024, samples=500_000),
         aligned=Length(256, samples=200_000),
     ),
 }
@@ -139,6 +142,11 @@ class Pipeline:
         return self.runs / "reflow" / EXPORT
 
     @property
+    def text(self) -> Path:
+        """The same with a text encoder that learned from more captions."""
+        return self.runs / "text" / EXPORT
+
+    @property
     def aligned(self) -> Path:
         """The same after the alignment."""
         return self.runs / "aligned" / EXPORT
@@ -160,8 +168,10 @@ class Pipeline:
             and self._same(self.reflow, "teacher", self.diffusion)
             and self._same(self.reflow, "reader", self.reader)
             and self._trained("reflow", self.preset.reflow, self._reflow)
+            and self._same(self.text, "student", self.reflow)
+            and self._trained("text", self.preset.text, self._tune_text)
             and self._trained("reader-2", self.preset.reader, self._train_another_reader)
-            and self._same(self.aligned, "student", self.reflow)
+            and self._same(self.aligned, "student", self.text)
             and self._same(self.aligned, "readers", *self.readers)
             and self._trained("aligned", self.preset.aligned, self._align)
             and self._exported()
@@ -275,14 +285,19 @@ class Pipeline:
         cache = load_cache(self.latents)
         train_reflow(cache, self.diffusion, self.pairs, settings, device=self.device)
 
+    def _tune_text(self, settings: Settings) -> None:
+        from ttikit.training.latents import load_cache
+        from ttikit.training.text_tuning import tune_text
+
+        cache = load_cache(self.latents)
+        tune_text(cache, cache.captions, self.reflow, settings, device=self.device)
+
     def _align(self, settings: Settings) -> None:
         from ttikit.training.alignment import train_aligned
         from ttikit.training.latents import load_cache
 
         cache = load_cache(self.latents)
-        train_aligned(
-            cache, cache.captions, self.reflow, self.readers, settings, device=self.device
-        )
+        train_aligned(cache, cache.captions, self.text, self.readers, settings, device=self.device)
 
     def _exported(self) -> bool:
         from ttikit.export.cli import export
@@ -333,7 +348,7 @@ def choose_preset(name: str | None, device: torch.device, samples: int | None) -
 def plan(preset: Preset) -> list[str]:
     """Lines that say how long the parts are, and what arithmetic the diffusion run needs."""
     lines = [f"pictures: {preset.train:,} and {preset.held_out:,} held out"]
-    for name in ("autoencoder", "diffusion", "reader", "reflow", "aligned"):
+    for name in ("autoencoder", "diffusion", "reader", "reflow", "text", "aligned"):
         if name == "reflow":
             lines.append(f"pairs: {preset.pairs:,}")
         length: Length = getattr(preset, name)

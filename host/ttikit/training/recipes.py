@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
 
+from ttikit.errors import TtiError
+from ttikit.training.checkpoint import read_metadata
+from ttikit.training.diffusion import load_diffusion
+from ttikit.training.latents import LatentCache
 from ttikit.training.models import ModelConfig, TextToLatent
 
 GUIDES = 5  # guidance 1 to 5
@@ -43,3 +50,14 @@ def new_student(teacher: TextToLatent) -> TextToLatent:
     student = TextToLatent(config)
     student.load_state_dict(teacher.state_dict(), strict=False)
     return student
+
+
+def load_student(path: Path, cache: LatentCache) -> tuple[TextToLatent, dict[str, Any]]:
+    """A distilled model on the latents of ``cache``, and its metadata; `TtiError` for others."""
+    student, _, _ = load_diffusion(path)
+    about = read_metadata(path)
+    if not student.config.guides:
+        raise TtiError(f"{path} is not distilled; run `ttikit train reflow` first")
+    if about["autoencoder"] != cache.autoencoder:
+        raise TtiError(f"{path} was trained on latents of another autoencoder")
+    return student, about
