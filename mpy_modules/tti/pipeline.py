@@ -78,7 +78,8 @@ class Pipeline:
         block of the text encoder, "text", "noise", each block of the DiT and "step" `steps` times,
         and the parts of the decoder; `buffer` is what the stage has computed and may be read until
         the next one. Raises TypeError or ValueError for a bad argument, RuntimeError while another
-        thread draws."""
+        thread draws. A stage that such a thread begins just then is waited for; its picture
+        ends."""
         seed = checks.whole("seed", seed, 0, 0xFFFFFFFF)
         steps = checks.whole("steps", steps, 1, MAX_STEPS)
         guidance = checks.hundredths(guidance)

@@ -119,6 +119,29 @@ def test_half_of_the_paths_are_the_hardest_of_many(monkeypatch):
     assert len(task.crowds[0]) == before + 6  # the hard ones would make the crowd another one
 
 
+def test_a_batch_larger_than_the_crowd_leaves_some_of_it(monkeypatch):
+    monkeypatch.setattr(crowd, "MOST", 20)
+    monkeypatch.setattr(alignment, "FEWEST", 12)
+    task = shaken_task(drawn=6 + 2 * alignment.CANDIDATES, hard=2)
+    task.fill_crowd(Counters())
+    for step in range(6):
+        assert 12 <= len(task.crowds[0]) <= 20
+        task.loss(Counters(step=step))
+
+
+def test_half_of_a_run_is_hard(runs, tmp_path, monkeypatch):
+    made = []
+
+    class Spy(alignment.AlignmentTask):
+        def __init__(self, *args):
+            super().__init__(*args)
+            made.append(self)
+
+    monkeypatch.setattr(alignment, "AlignmentTask", Spy)
+    align(runs, tmp_path, 8)
+    assert [(task.plain, task.hard) for task in made] == [(4, 4)]
+
+
 def features(count, shift=0.0, scale=1.0, seed=0):
     random = torch.Generator().manual_seed(seed)
     return shift + scale * torch.randn(count, 6, generator=random)
@@ -256,6 +279,14 @@ def test_what_cannot_be_aligned_is_refused(runs, tmp_path):
     other = small_cache()
     other.autoencoder = "other"
     with pytest.raises(TtiError, match="another autoencoder"):
+        align(runs, tmp_path / "b", cache=other)
+    other = small_cache()
+    other.std *= 2
+    with pytest.raises(TtiError, match="latents of another scale"):
+        align(runs, tmp_path / "b", cache=other)
+    other = small_cache()
+    other.data = {"domain": "shapes"}
+    with pytest.raises(TtiError, match="words of another domain"):
         align(runs, tmp_path / "b", cache=other)
     align(runs, tmp_path / "c", 8)
     second = tmp_path / "second"

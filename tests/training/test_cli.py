@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 from ttikit.data import captions as captions_module  # noqa: E402
 from ttikit.data import dataset  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
+from ttikit.training import text_tuning  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
 
 from .conftest import captions  # noqa: E402
@@ -48,7 +49,8 @@ def call(pictures, tmp_path, monkeypatch):
     return run
 
 
-def test_from_pictures_to_samples(call, tmp_path):
+def test_from_pictures_to_samples(call, tmp_path, monkeypatch):
+    monkeypatch.setattr(text_tuning, "FITTED", 4)
     out = call(
         "autoencoder", "--data", ".", "--out", "ae", "--samples", 16, "--batch", 4, "--json"
     )
@@ -78,6 +80,11 @@ def test_from_pictures_to_samples(call, tmp_path):
         "reflow", *common, "--pairs", "pairs", "--out", "student", "--samples", 4, "--batch", 2
     )
     assert json.loads(out.splitlines()[-1]) == {"out": "student", "samples": 4, "pairs": 6}
+    out = call(
+        "text", "--latents", "latents.safetensors", "--student", "student/export.safetensors",
+        "--out", "text", "--samples", 4, "--batch", 2, "--json",
+    )  # fmt: skip
+    assert json.loads(out.splitlines()[-1]) == {"out": "text", "captions": 4}
     with Image.open(tmp_path / "sheet.png") as image:
         assert image.size == (2 * (3 * 66 + 2), 2 * (2 * 66 + 2))
     with pytest.raises(TtiError, match="holds no diffusion model"):

@@ -19,7 +19,7 @@ from ttikit.data import cli as data_cli  # noqa: E402
 from ttikit.data import dataset  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
 from ttikit.export import cli as export_cli  # noqa: E402
-from ttikit.training import alignment, pairs, pipeline  # noqa: E402
+from ttikit.training import alignment, pairs, pipeline, text_tuning  # noqa: E402
 from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
 from ttikit.training.diffusion import DiffusionTask, load_diffusion  # noqa: E402
@@ -74,6 +74,7 @@ def run(pictures, tmp_path, monkeypatch):
     monkeypatch.setitem(pipeline.PRESETS, "cpu", TINY)
     monkeypatch.setattr(pairs, "chunk_for", lambda device: 2)
     monkeypatch.setattr(alignment, "FEWEST", 4)
+    monkeypatch.setattr(text_tuning, "FITTED", 4)
     monkeypatch.chdir(tmp_path)
 
     def command(*more):
@@ -119,13 +120,13 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
         run("--samples", "6")
     assert used(Path("runs/diffusion"), Budget(samples=6)) == 1.0
     shutil.rmtree("runs/pairs")
-    with pytest.raises(TtiError, match=r"reflow was made before .*diffusion.* delete that"):
+    with pytest.raises(TtiError, match=r"reflow was not made from .*diffusion.* delete that"):
         run("--samples", "6")
     shutil.rmtree("runs/reflow")
-    with pytest.raises(TtiError, match=r"text was made before .*reflow.* delete that"):
+    with pytest.raises(TtiError, match=r"text was not made from .*reflow.* delete that"):
         run("--samples", "6")
     shutil.rmtree("runs/text")
-    with pytest.raises(TtiError, match=r"aligned was made before .*text.* delete that"):
+    with pytest.raises(TtiError, match=r"aligned was not made from .*text.* delete that"):
         run("--samples", "6")
     shutil.rmtree("runs/aligned")
     run("--samples", "6")
@@ -138,7 +139,7 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     kept = second.read_bytes()
     tensors, about = load_tensors(second)
     save_tensors(second, tensors, {**about, "another": True})
-    with pytest.raises(TtiError, match=r"aligned was made before .*reader-2.* delete that"):
+    with pytest.raises(TtiError, match=r"aligned was not made from .*reader-2.* delete that"):
         run("--samples", "6")
     second.write_bytes(kept)
     # Another reader: its pairs, and all that learned from them.
@@ -148,7 +149,7 @@ def test_all_parts_once_and_on_after_a_stop(run, monkeypatch):
     with pytest.raises(TtiError, match=r"runs/pairs holds pairs of another .*reader.* delete it"):
         run("--samples", "6")
     shutil.rmtree("runs/pairs")
-    with pytest.raises(TtiError, match=r"reflow was made before .*reader.* delete that"):
+    with pytest.raises(TtiError, match=r"reflow was not made from .*reader.* delete that"):
         run("--samples", "6")
 
 

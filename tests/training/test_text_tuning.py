@@ -66,6 +66,8 @@ def test_it_learns_what_the_same_words_in_another_order_say(models, tmp_path):
     assert tune(models, tmp_path, rate=1e-3) == {"captions": 16 * STEPS}
     first, last = logged(tmp_path, "read")
     assert last < 0.5 * first
+    # The head begins by reading the old vectors as well as it can, not with random numbers.
+    assert first < 0.9 * task_of(small_cache()).loss(Counters())["read"].item()
     assert logged(tmp_path, "strayed")[1] < 0.5
 
 
@@ -79,8 +81,30 @@ def test_only_the_text_encoder_changes(models, tmp_path):
     average = load_tensors(tmp_path / NAME)[0]["average.text.proj.weight"]
     assert torch.equal(after["text.proj.weight"], average)
     assert about["captions"] == 160
+    tune(tmp_path.parent, tmp_path / "more", 1, student=tmp_path.name)  # one may follow another
+    assert load_tensors(tmp_path / "more" / EXPORT)[1]["captions"] == 176
     assert [about[name] for name in ("samples", "teacher_samples", "pairs")] == [7, 3, 5]
     assert load_diffusion(tmp_path / EXPORT)[0].config.guides  # it may be aligned
+
+
+def test_the_head_learns_faster_than_what_it_reads(models, tmp_path, monkeypatch):
+    rates = []
+
+    class Spy(text_tuning.Trainer):
+        def run(self):
+            super().run()
+            rates.extend(group["lr"] for group in self.optimisers[0].param_groups)
+
+    monkeypatch.setattr(text_tuning, "Trainer", Spy)
+    tune(models, tmp_path, 1)
+    assert rates[0] > 0 and rates[1] == pytest.approx(text_tuning.HEAD * rates[0])
+
+
+def test_the_data_are_those_it_learned_from(models, tmp_path):
+    celebrities = small_cache()
+    celebrities.data = {"source": "celeba"}
+    tune(models, tmp_path, 1, cache=celebrities)
+    assert load_tensors(tmp_path / EXPORT)[1]["data"] == {"source": "celeba"}
 
 
 def test_the_old_vectors_hold(models, tmp_path, monkeypatch):
@@ -92,7 +116,7 @@ def test_the_old_vectors_hold(models, tmp_path, monkeypatch):
     assert 0 < strayed[1] < 0.2 * strayed[0]
 
 
-def task_of(cache, size=16):
+def task_of(cache, size=16):  # with a head that knows nothing
     torch.manual_seed(0)
     model = text_tuning.TextReader(TextToLatent(SMALL).text, len(cache.attributes))
     return text_tuning.TextTask(model, Batches(cache, denials, size, torch.device("cpu")))
@@ -122,6 +146,9 @@ def test_what_no_label_knows_counts_for_nothing():
     expected = torch.nn.functional.softplus(-logit[sure]).sum().item() / 16
     assert task.loss(Counters())["read"].item() == pytest.approx(expected, rel=1e-4)
     assert 0 < sure.sum() < 16 and known != pytest.approx(expected)
+    # All that are known are 1, and so is what the first head expects.
+    task.fit_head(Counters())
+    assert task.model.head.bias.item() == pytest.approx(np.log(0.999 / 0.001), rel=1e-3)
 
 
 def test_a_stopped_run_goes_on(models, tmp_path, monkeypatch):
@@ -150,6 +177,10 @@ def test_what_cannot_be_tuned_is_refused(models, tmp_path):
     with pytest.raises(TtiError, match="another autoencoder"):
         tune(models, tmp_path / "b", cache=other)
     tune(models, tmp_path / "c", 1)
+    other = small_cache()
+    other.attributes = ["Young"]
+    with pytest.raises(TtiError, match="with other labels"):
+        tune(models, tmp_path / "c", 1, cache=other)
     tensors, _ = load_tensors(models / "student" / EXPORT)
     config = load_diffusion(models / "student" / EXPORT)[0].config
     del tensors["latent.mean"], tensors["latent.std"]

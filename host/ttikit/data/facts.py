@@ -161,7 +161,7 @@ def _add_mood(plan: Plan, person: Person) -> None:
 
 
 def _add_missing(plan: Plan, person: Person) -> None:
-    """Negations; they are rare, and each is true."""
+    """Negations; each is true."""
     missing = plan.wording.missing
     male, female = person.has("Male"), person.lacks("Male")
     if person.lacks("Eyeglasses"):

@@ -73,7 +73,8 @@ class AlignmentTask:
             with torch.no_grad():
                 end, _ = self.path(batch, *recipes(self.batches.size, batch.rng))
                 for crowd, seen in zip(self.crowds, self._described(end, batch), strict=True):
-                    crowd.join(*seen)
+                    for part in zip(*(of.split(self.plain) for of in seen), strict=True):
+                        crowd.join(*part)  # as small as a step's, so that they leave one by one
 
     def loss(self, counters: Counters) -> dict[str, Tensor]:
         """Loss of one batch of paths, and what the three forces see."""
@@ -100,13 +101,19 @@ class AlignmentTask:
     @torch.no_grad()
     def _chosen(self, batch: Batch) -> Batch:
         """The first `plain` rows, and of the others the `hard` ones whose captions and noise lead
-        to ends that fall shortest of what is asked for."""
-        guidance = torch.full((len(batch.tokens),), DEFAULT_GUIDANCE)
-        end, _ = self.path(batch, guidance, 1)
-        t = torch.full((len(end),), GLANCE, device=end.device)
+        to ends that fall shortest of what is asked for, in one step."""
+        if not self.hard:
+            return batch
+        noise, tokens = batch.noise[self.plain :], batch.tokens[self.plain :]
+        once = torch.ones(len(noise), device=noise.device)
+        with autocast(noise.device):
+            text = self.student.prompt(tokens, batch.dropped[self.plain :])
+            text = text + self.student.recipe(DEFAULT_GUIDANCE * once, once)
+            end = noise - self.student.dit(noise, once, text).float()
+        t = GLANCE * once
         seen = _veiled(end, t, batch)
-        lacking = _mean([reader.shortfall(seen, t, batch.tokens) for reader in self.readers])
-        worst = self.plain + lacking[self.plain :].topk(self.hard).indices
+        lacking = _mean([reader.shortfall(seen, t, tokens) for reader in self.readers])
+        worst = self.plain + lacking.topk(self.hard).indices
         rows = torch.cat((torch.arange(self.plain, device=worst.device), worst))
         return replace(
             batch, x0=batch.x0[rows], labels=batch.labels[rows], tokens=batch.tokens[rows],

@@ -175,11 +175,11 @@ def save_diffusion(
     """Write weights plus ``latent.mean`` and ``latent.std`` (4,) for sampling and export."""
     tensors = {**weights, "latent.mean": cache.mean, "latent.std": cache.std}
     metadata = {
+        **counted,
         "kind": "diffusion",
         "config": config.to_dict(),
         "autoencoder": cache.autoencoder,
         "data": dict(cache.data),
-        **counted,
     }
     save_tensors(path, tensors, metadata)
 

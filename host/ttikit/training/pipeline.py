@@ -169,6 +169,7 @@ class Pipeline:
             and self._same(self.reflow, "reader", self.reader)
             and self._trained("reflow", self.preset.reflow, self._reflow)
             and self._same(self.text, "student", self.reflow)
+            and self._same(self.aligned, "student", self.text)
             and self._trained("text", self.preset.text, self._tune_text)
             and self._trained("reader-2", self.preset.reader, self._train_another_reader)
             and self._same(self.aligned, "student", self.text)
@@ -249,16 +250,17 @@ class Pipeline:
 
     @staticmethod
     def _same(made: Path, role: str, *sources: Path) -> bool:
-        """True; raises `TtiError` if what there is of ``made`` came of other ``sources``."""
+        """True; raises `TtiError` if what there is of ``made`` came of other ``sources``, or
+        of none where there is one now."""
         counters = counters_of(made.parent)
         if counters is None:
             return True
         known = counters["extra"].get(role)
-        if [file_checksum(path) for path in sources] != (
+        if [path.exists() and file_checksum(path) for path in sources] != (
             known if isinstance(known, list) else [known]
         ):
             raise TtiError(
-                f"{made.parent} was made before {' or '.join(map(str, sources))} changed; "
+                f"{made.parent} was not made from {' and '.join(map(str, sources))} as it is now; "
                 f"delete that folder and give the same command again"
             )
         return True

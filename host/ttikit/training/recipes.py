@@ -53,11 +53,18 @@ def new_student(teacher: TextToLatent) -> TextToLatent:
 
 
 def load_student(path: Path, cache: LatentCache) -> tuple[TextToLatent, dict[str, Any]]:
-    """A distilled model on the latents of ``cache``, and its metadata; `TtiError` for others."""
-    student, _, _ = load_diffusion(path)
+    """A distilled model on the latents and words of ``cache``, and its metadata; `TtiError` for
+    others."""
+    student, mean, std = load_diffusion(path)
     about = read_metadata(path)
     if not student.config.guides:
         raise TtiError(f"{path} is not distilled; run `ttikit train reflow` first")
     if about["autoencoder"] != cache.autoencoder:
         raise TtiError(f"{path} was trained on latents of another autoencoder")
+    if not (torch.equal(mean, cache.mean.cpu()) and torch.equal(std, cache.std.cpu())):
+        raise TtiError(
+            f"{path} was trained on latents of another scale; give the cache that it began with"
+        )
+    if about.get("data", {}).get("domain") != cache.data.get("domain"):
+        raise TtiError(f"{path} knows the words of another domain than these latents")
     return student, about

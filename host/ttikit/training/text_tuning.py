@@ -1,7 +1,7 @@
 """The text encoder alone learns to tell apart what captions say.
 
 Paths from noise to a face are expensive, captions are not: a thousand of them a second show the
-text encoder on one core what a rare one means, such as "с усами без бороды", a moustache and no
+text encoder on two cores what a rare one means, such as "с усами без бороды", a moustache and no
 beard. A linear head reads all attributes from its vectors; the vectors change where it cannot, and
 stay what the transformer knows everywhere else. What it makes of the new ones, it learns in the
 alignment.
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from rich.progress import track
 from torch import Tensor, nn
 
 from ttikit.data.attributes import UNKNOWN
@@ -29,7 +30,7 @@ from ttikit.training.recipes import load_student
 
 STAY = 5.0  # weight of the distance to the old vectors, in units of their variance
 HEAD = 6.0  # rate of the head, times that of the text encoder
-FITTED = 80  # batches of captions for the first head
+FITTED = 20_480  # captions for the first head
 RIDGE = 0.01
 
 
@@ -80,12 +81,15 @@ class TextTask:
     @torch.no_grad()
     def fit_head(self, counters: Counters) -> None:
         """Fit the head to the vectors as they are."""
-        vectors, shown = [], []
-        for step in range(FITTED):
+        vectors, labels = [], []
+        for step in track(range(-(-FITTED // self.batches.size)), description="first head"):
             batch = self.batches.draw(Counters(seed=counters.seed + 1, step=step), 0.0)
             vectors.append(self.before(batch.tokens))
-            shown.append((batch.labels == 1).float())
-        self.model.fit(torch.cat(vectors), torch.cat(shown))
+            labels.append(batch.labels)
+        told = torch.cat(labels)
+        known, shown = told != UNKNOWN, (told == 1).float()
+        share = (shown * known).sum(0) / known.sum(0).clamp(min=1)
+        self.model.fit(torch.cat(vectors), torch.where(known, shown, share))
 
     def loss(self, counters: Counters) -> dict[str, Tensor]:
         """Cross-entropy, summed over the known attributes, and how far the vectors strayed."""
@@ -126,7 +130,8 @@ def tune_text(
 
     def export() -> dict[str, float]:
         tuned = {name: average.values[name] for name in average.values if name.startswith("text.")}
-        counted = {**about, "captions": trainer.counters.samples}
+        captions_read = about.get("captions", 0) + trainer.counters.samples
+        counted = {**about, "captions": captions_read}
         weights = {**student.state_dict(), **tuned}
         save_diffusion(settings.out / EXPORT, weights, student.config, cache, counted)
         return {}
@@ -144,11 +149,18 @@ def tune_text(
         average=average,
         check=export,
     )
-    known = {"student": file_checksum(student_path), "autoencoder": cache.autoencoder}
+    known = {
+        "student": file_checksum(student_path),
+        "autoencoder": cache.autoencoder,
+        "attributes": list(cache.attributes),
+    }
     if not trainer.resume():
         task.fit_head(trainer.counters)
     elif trainer.counters.extra != known:
-        raise TtiError(f"{settings.out} was tuned from another model; choose another --out")
+        raise TtiError(
+            f"{settings.out} was tuned from another model or with other labels; "
+            f"choose another --out"
+        )
     trainer.counters.extra = known
     trainer.run()
     return {"captions": trainer.counters.samples}
