@@ -84,6 +84,6 @@ def write(path: Path, seed: int = 0) -> Path:
     """Write a random model to `path` and return it."""
     rng = np.random.default_rng(seed)
     weights = state(rng)
-    tensors = build.text_and_dit(weights) | decoder(rng)
+    tensors = build.text_and_dit(weights, {}) | decoder(rng)
     write_model(path, tensors, build.metadata(weights, FORMS, {"name": "random weights"}))
     return path

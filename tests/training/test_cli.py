@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 from ttikit.data import captions as captions_module  # noqa: E402
 from ttikit.data import dataset  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
+from ttikit.export.half import write_half  # noqa: E402
 from ttikit.training import text_tuning  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
 
@@ -85,6 +86,18 @@ def test_from_pictures_to_samples(call, tmp_path, monkeypatch):
         "--out", "text", "--samples", 4, "--batch", 2, "--json",
     )  # fmt: skip
     assert json.loads(out.splitlines()[-1]) == {"out": "text", "captions": 4}
+    # Copies in half precision, as they are shipped, are enough to go on with.
+    for name in ("ae", "text"):
+        write_half(tmp_path / name / "export.safetensors", tmp_path / f"half-{name}.safetensors")
+    again = "latents", "--data", ".", "--scale-of", "half-text.safetensors"
+    call(*again, "--autoencoder", "half-ae.safetensors", "--out", "again.safetensors")
+    call(
+        "text", "--latents", "again.safetensors", "--student", "half-text.safetensors",
+        "--out", "text-2", "--samples", 4, "--batch", 2,
+    )  # fmt: skip
+    call("autoencoder", "--data", ".", "--out", "ae-2", "--samples", 4, "--seed", 1)
+    with pytest.raises(TtiError, match="is another autoencoder than the one"):
+        call(*again, "--autoencoder", "ae-2/export.safetensors", "--out", "other.safetensors")
     with Image.open(tmp_path / "sheet.png") as image:
         assert image.size == (2 * (3 * 66 + 2), 2 * (2 * 66 + 2))
     with pytest.raises(TtiError, match="holds no diffusion model"):

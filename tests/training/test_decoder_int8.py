@@ -51,7 +51,7 @@ def board_pictures(decoder, scales, latents):
     """What the graph of the boards draws from standardised latents, over the simulator's ops."""
     simulator.install()
     state = {name: value.numpy() for name, value in decoder.state_dict().items()}
-    parts = tensors(state, scales, LatentScale(MEAN.numpy(), STD.numpy()))
+    parts = tensors(state, scales, LatentScale(MEAN.numpy(), STD.numpy()), {})
     weights = SimpleNamespace(tensor=lambda name: np.ascontiguousarray(parts[name].values))
     graph = importlib.import_module("tti.decoder").Decoder(weights, 32)
     ws = SimpleNamespace(**{n: memoryview(bytearray(size)) for n, size in graph.buffers()})
@@ -106,7 +106,7 @@ def test_a_layer_without_activity_exports():
         decoder.res1.conv1.bias.fill_(-1e6)
     scales = activation_scales(decoder, standardised(2).numpy(), 99.99)
     state = {name: value.numpy() for name, value in decoder.state_dict().items()}
-    parts = tensors(state, scales, LatentScale(MEAN.numpy(), STD.numpy()))
+    parts = tensors(state, scales, LatentScale(MEAN.numpy(), STD.numpy()), {})
     assert all(np.isfinite(part.values).all() for part in parts.values())
 
 

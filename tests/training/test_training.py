@@ -23,7 +23,7 @@ from ttikit.training.checkpoint import (  # noqa: E402
     save_tensors,
 )
 from ttikit.training.journal import LOG  # noqa: E402
-from ttikit.training.latents import build_cache, load_cache  # noqa: E402
+from ttikit.training.latents import Scale, build_cache, load_cache  # noqa: E402
 from ttikit.training.loop import Budget, Settings, Trainer  # noqa: E402
 from ttikit.training.models import Autoencoder, TextToLatent  # noqa: E402
 from ttikit.training.optim import Average, Muon, Schedule, orthogonalise  # noqa: E402
@@ -259,6 +259,27 @@ def test_a_cache_of_another_encoder_is_made_anew(pictures, tmp_path):
         )
     assert not torch.equal(caches[0].mean, caches[1].mean)
     assert caches[0].autoencoder != caches[1].autoencoder
+
+
+def test_a_new_cache_takes_the_scale_of_weights_to_go_on_with(pictures, tmp_path):
+    labels, out = np.zeros((24, 1), np.uint8), tmp_path / "cache.safetensors"
+    torch.manual_seed(0)
+    model = Autoencoder()
+
+    def build(scale, count=24):
+        return build_cache(
+            model, pictures[:count], labels[:count], pictures[:0], labels[:0], ["A"], out,
+            scale=scale,
+        )  # fmt: skip
+
+    scale = Scale(torch.tensor([1.0, 2, 3, 4]), torch.tensor([0.5, 1, 2, 3]), "of the original")
+    first = build(scale, 10)
+    assert torch.equal(first.mean, scale.mean) and torch.equal(first.std, scale.std)
+    assert first.autoencoder == "of the original"
+    extended = build(scale)
+    assert len(extended) == 24 and torch.equal(extended.latents[:10], first.latents)
+    with pytest.raises(TtiError, match="another scale already; choose another --out"):
+        build(replace(scale, std=2 * scale.std))
 
 
 def test_crops_are_parts_of_pictures(pictures):

@@ -39,7 +39,7 @@ def export(
         diffusion = write_half(diffusion, half / "diffusion.safetensors")
         autoencoder = write_half(autoencoder, half / "autoencoder.safetensors")
     parts = calibrated(diffusion, autoencoder, percentile)
-    tensors = model(parts.state, parts.decoder, parts.scales, parts.latent)
+    tensors = model(parts.state, parts.decoder, parts.scales, parts.latent, parts.moments)
     known = metadata(parts.state, parts.forms, describe(parts))
     known["probe"] = probe(encode_model(tensors, known), parts.forms)
     size = write_model(out, tensors, known)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from ttikit.export.quantize import convolution
+from ttikit.export.quantize import Moments, convolution
 from ttikit.model_file import Tensor
 
 # Layer → (the layer whose output it reads, the layer whose output it adds or None).
@@ -101,7 +101,10 @@ def _recorder(values: list[np.ndarray], signed: bool) -> Callable[..., None]:
 
 
 def tensors(
-    state: Mapping[str, np.ndarray], scales: Mapping[str, np.ndarray], latent: LatentScale
+    state: Mapping[str, np.ndarray],
+    scales: Mapping[str, np.ndarray],
+    latent: LatentScale,
+    moments: Moments,
 ) -> dict[str, Tensor]:
     """Return the tensors decoder.* of the model file.
 
@@ -109,6 +112,7 @@ def tensors(
         state: float32 weights and biases NAME.weight (O, C, 3, 3), NAME.bias (O,).
         scales: from `activation_scales`.
         latent: how the diffusion model's latents were standardised.
+        moments: what `convolution` needs, by "decoder." and the names of LAYERS.
     """
     out = {
         "decoder.latent.m": Tensor((latent.std / scales["latent"]).astype(np.float32)),
@@ -116,15 +120,17 @@ def tensors(
     }
     for name, (source, added) in LAYERS.items():
         weight, bias = state[f"{name}.weight"], state[f"{name}.bias"]
-        scale_in = scales[source]
+        key = f"decoder.{name}"
+        scale_in, moment = scales[source], moments.get(key)
         if source == "latent":  # a scale per channel lives in the weights
+            if moment is not None:
+                moment = moment / np.outer(np.tile(scale_in, 9), np.tile(scale_in, 9))
             weight, scale_in = weight * scale_in[None, :, None, None], np.ones((), np.float32)
-        q, scale = convolution(weight)
+        q, scale = convolution(weight, moment)
         if name == "conv_out":
             m, b = scale_in * scale * HALF, bias * HALF + HALF
         else:
             m, b = scale_in * scale / scales[name], bias / scales[name]
-        key = f"decoder.{name}"
         out[f"{key}.weight"] = Tensor(q, scale=f"{key}.m")
         out[f"{key}.m"] = Tensor(m.astype(np.float32))
         out[f"{key}.b"] = Tensor(b.astype(np.float32))

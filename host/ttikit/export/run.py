@@ -1,4 +1,4 @@
-"""Everything that an export needs from two trained files: weights, scales, vocabulary."""
+"""Everything that an export needs from two trained files: weights, scales, moments, vocabulary."""
 
 from __future__ import annotations
 
@@ -8,28 +8,37 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from ttikit.data.domain import Domain
 from ttikit.data.domain_file import domain_of
 from ttikit.data.vocabulary import Ids
 from ttikit.errors import TtiError
 from ttikit.export.build import RECIPE_ROWS
 from ttikit.export.decoder import LatentScale, activation_scales
+from ttikit.export.moments import recorded
+from ttikit.export.quantize import Moments
 from ttikit.export.reference import FloatModel, prompts, tokens
 from ttikit.training.checkpoint import load_tensors
 from ttikit.training.diffusion import load_diffusion
 
 SEEDS_PER_PROMPT = 4
 CALIBRATION_SEED = 1_000_000  # far from the seeds that people and tests use
+CAPTIONS = 4096  # that the text encoder is measured on
+SHARE = 0.3  # of the attributes that each of them may name
+PACES = (16, 8, 4, 2, 1)  # steps that the transformer is measured in, a picture of each prompt
+SHOWN = 4  # of how many latents one is enough to measure the decoder's inputs
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A trained model and the decoder's scales."""
+    """A trained model, the decoder's scales, and what each layer reads."""
 
     state: dict[str, np.ndarray]
     decoder: dict[str, np.ndarray]
     scales: dict[str, np.ndarray]
     latent: LatentScale
+    moments: Moments
     forms: Mapping[str, Ids]
     percentile: float
     trained: dict[str, Any]
@@ -61,16 +70,42 @@ def calibrated(diffusion: Path, autoencoder: Path, percentile: float) -> Calibra
     ids = np.repeat(tokens(texts, forms), SEEDS_PER_PROMPT, axis=0)
     seeds = range(CALIBRATION_SEED, CALIBRATION_SEED + len(ids))
     latents = source.latents(ids, seeds)
+    scales = activation_scales(source.decoder, latents, percentile)
     return Calibrated(
         state={name: value.numpy() for name, value in source.model.state_dict().items()},
         decoder={name: value.numpy() for name, value in source.decoder.state_dict().items()},
-        scales=activation_scales(source.decoder, latents, percentile),
+        scales=scales,
         latent=LatentScale(source.mean.numpy(), source.std.numpy()),
+        moments=_moments(source, domain, ids[::SEEDS_PER_PROMPT], latents[::SHOWN]),
         forms=forms,
         percentile=percentile,
         trained={name: about[name] for name in ("samples", "paths") if name in about},
         data=data,
     )
+
+
+def _moments(source: FloatModel, domain: Domain, ids: np.ndarray, latents: np.ndarray) -> Moments:
+    """Return what each layer reads.
+
+    Args:
+        source: the model.
+        domain: makes captions of attributes drawn at random, which the text encoder reads.
+        ids: tokens (N, 32) that the transformer draws.
+        latents: (M, 16, 16, 4) that the decoder reads.
+    """
+    rng = np.random.default_rng(CALIBRATION_SEED)
+    labels = (rng.random((CAPTIONS, len(domain.attributes))) < SHARE).astype(np.uint8)
+    captions = domain.token_batch(labels, rng)
+    lengths = np.count_nonzero(captions, axis=1)
+    with torch.no_grad(), recorded(source.model.text, "text") as text:
+        for length in np.unique(lengths[lengths > 0]):  # without padding, which no one reads
+            source.model.text(torch.from_numpy(captions[lengths == length, :length]))
+    with recorded(source.model.dit, "dit") as dit:
+        for steps in PACES:
+            source.latents(ids, range(CALIBRATION_SEED, CALIBRATION_SEED + len(ids)), steps)
+    with recorded(source.decoder, "decoder") as decoder:
+        source.pictures(latents)
+    return text | dit | decoder
 
 
 def describe(parts: Calibrated) -> dict[str, Any]:

@@ -73,6 +73,10 @@ def latents(
     data: Data,
     autoencoder: AutoencoderFile,
     out: Annotated[Path, typer.Option("--out", help="The cache file, latents.safetensors.")],
+    scale_of: Annotated[
+        Path | None,
+        typer.Option(help="A diffusion model to go on with: the latents get its scale."),
+    ] = None,
     device: Device = "auto",
     threads: Threads = 1,
     as_json: AsJson = False,
@@ -80,14 +84,18 @@ def latents(
     """Encode the data set once; an existing cache of the same autoencoder is extended."""
     from ttikit.data.dataset import FaceDataset
     from ttikit.training.autoencoder import load_autoencoder
-    from ttikit.training.latents import build_cache
+    from ttikit.training.diffusion import latent_scale
+    from ttikit.training.latents import build_cache, check_autoencoder
     from ttikit.training.loop import pick_device, prepare_cpu
 
     prepare_cpu(threads)
+    scale = latent_scale(scale_of) if scale_of else None
+    if scale:
+        check_autoencoder(autoencoder, scale.autoencoder)
     train, (held_out, held_out_labels) = FaceDataset(data, "train"), held_out_part(data)
     cache = build_cache(
         load_autoencoder(autoencoder), train.images, train.labels, held_out,
-        held_out_labels, train.attributes, out, pick_device(device), train.data,
+        held_out_labels, train.attributes, out, pick_device(device), train.data, scale,
     )  # fmt: skip
     result = {
         "pictures": len(cache),

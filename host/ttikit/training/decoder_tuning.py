@@ -25,9 +25,8 @@ from ttikit.training.autoencoder import (
 )
 from ttikit.training.checkpoint import file_checksum, load_tensors, save_tensors
 from ttikit.training.int8_decoder import Int8Decoder, float_pictures, int8_pictures, psnr_of
-from ttikit.training.latents import LatentCache, fingerprint
+from ttikit.training.latents import LatentCache, has_encoder
 from ttikit.training.loop import Counters, Settings, Trainer, generator
-from ttikit.training.models import Autoencoder
 from ttikit.training.optim import Schedule, build_optimisers
 from ttikit.training.revival import revive
 
@@ -67,7 +66,7 @@ def tune_decoder(
     """
     device = device or torch.device("cpu")
     whole = load_autoencoder(autoencoder)
-    _check_match(cache, whole, pictures, autoencoder)
+    _check_match(cache, pictures, autoencoder)
     _, about = load_tensors(autoencoder)
     decoder = whole.decoder.to(device).train()
     sample = cache.latents[:: max(1, len(cache) // CALIBRATION)][:CALIBRATION].float().numpy()
@@ -138,8 +137,8 @@ def _loss(
     return {"loss": reconstruction_loss(output, scaled)}
 
 
-def _check_match(cache: LatentCache, whole: Autoencoder, pictures: Pictures, path: Path) -> None:
-    if fingerprint(whole) != cache.autoencoder:
+def _check_match(cache: LatentCache, pictures: Pictures, path: Path) -> None:
+    if not has_encoder(path, cache.autoencoder):
         raise TtiError(f"the latents were not made by {path}; run `ttikit train latents` with it")
     if len(pictures) < len(cache):
         raise TtiError(

@@ -18,8 +18,8 @@ from ttikit.data.domain_file import domain_of
 from ttikit.errors import TtiError
 from ttikit.training.balance import MOST
 from ttikit.training.batches import Batches, Captions
-from ttikit.training.checkpoint import load_tensors, save_tensors
-from ttikit.training.latents import LatentCache
+from ttikit.training.checkpoint import load_tensors, read_metadata, save_tensors
+from ttikit.training.latents import LatentCache, Scale
 from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import ModelConfig, TextToLatent
 from ttikit.training.optim import Average, Schedule, build_optimisers
@@ -193,6 +193,12 @@ def load_diffusion(path: Path) -> tuple[TextToLatent, Tensor, Tensor]:
     model = TextToLatent(ModelConfig(**metadata["config"]))
     model.load_state_dict(tensors)
     return model.eval(), mean, std
+
+
+def latent_scale(path: Path) -> Scale:
+    """How the latents are standardised that the model of ``export.safetensors`` draws."""
+    _, mean, std = load_diffusion(path)
+    return Scale(mean, std, read_metadata(path)["autoencoder"])
 
 
 def trained_domain(path: Path) -> Domain:

@@ -89,12 +89,26 @@ def fingerprint(model: Autoencoder) -> str:
     return digest.hexdigest()[:16]
 
 
-def check_autoencoder(path: Path, wanted: str) -> None:
-    """Raise `TtiError` unless the encoder in ``path`` has the fingerprint ``wanted``.
+@dataclass(frozen=True)
+class Scale:
+    """How latents are standardised, and the fingerprint of the encoder that made them."""
+
+    mean: Tensor
+    std: Tensor
+    autoencoder: str
+
+
+def has_encoder(path: Path, wanted: str) -> bool:
+    """Whether the encoder in ``path``, or what it is a copy of, has the fingerprint ``wanted``.
 
     A copy in half precision says in its metadata what it is a copy of.
     """
-    if wanted not in (read_metadata(path).get("fingerprint"), fingerprint(load_autoencoder(path))):
+    return wanted in (read_metadata(path).get("fingerprint"), fingerprint(load_autoencoder(path)))
+
+
+def check_autoencoder(path: Path, wanted: str) -> None:
+    """Raise `TtiError` unless `has_encoder`."""
+    if not has_encoder(path, wanted):
         raise TtiError(
             f"{path} is another autoencoder than the one whose latents the model was trained on, "
             f"or an old copy in half precision; give the export.safetensors of its run"
@@ -125,35 +139,46 @@ def build_cache(
     out: Path,
     device: torch.device | None = None,
     data: Mapping[str, str] | None = None,
+    scale: Scale | None = None,
 ) -> LatentCache:
     """Encode everything into ``out``; an older cache of the same encoder is extended.
 
     ``data`` is `FaceDataset.data`, which the weights that learn from the cache keep.
 
-    An extended cache keeps its mean and std, so that a run in progress sees the same scale.
+    An extended cache keeps its mean and std, so that a run in progress sees the same scale. A
+    new one takes ``scale``, for a run that goes on from weights trained with it, or measures its
+    own.
     """
     if len(pictures) == 0:
         raise TtiError("the data set has no training pictures yet; render some first")
     device = device or torch.device("cpu")
     model = model.to(device).eval()
     data = data or {}
-    old = _extendable(out, fingerprint(model), labels, attributes, data)
+    encoder = scale.autoencoder if scale else fingerprint(model)
+    old = _extendable(out, encoder, labels, attributes, data)
+    if (
+        old
+        and scale
+        and not (torch.equal(old.mean, scale.mean) and torch.equal(old.std, scale.std))
+    ):
+        raise TtiError(f"{out} has another scale already; choose another --out")
     done = len(old) if old else 0
     plain = encode(model, pictures[done:], device, False, "encoding")
     flipped = encode(model, pictures[done:], device, True, "encoding mirrored")
     if old:
         plain, flipped = torch.cat((old.latents, plain)), torch.cat((old.mirrored, flipped))
     flat = plain.float().reshape(-1, plain.shape[-1])
+    kept = old or scale
     cache = LatentCache(
         latents=plain,
         mirrored=flipped,
         labels=torch.from_numpy(np.array(labels)),
         held_out=encode(model, held_out[:HELD_OUT], device, False, "encoding held-out"),
         held_out_labels=torch.from_numpy(np.array(held_out_labels[:HELD_OUT])),
-        mean=old.mean if old else flat.mean(0),
-        std=old.std if old else flat.std(0),
+        mean=kept.mean if kept else flat.mean(0),
+        std=kept.std if kept else flat.std(0),
         attributes=list(attributes),
-        autoencoder=fingerprint(model),
+        autoencoder=encoder,
         data=data,
     )
     _save(out, cache)

@@ -25,8 +25,9 @@ from ttikit.training.optim import Average, Schedule, build_optimisers
 
 EXPORT = "export.safetensors"
 TIME = 64  # width of the time features
-# Log odds moved less than the first are left to chance, more than the second is a demand.
-NAMED = (0.8, 1.6)
+# What a caption moves less than the first is left to chance, more than the second it may demand:
+NAMED = (0.8, 1.6)  # log odds
+SURE = (0.35, 0.55)  # share of the faces with this caption that are as it moves them
 UNSURE = 0.05
 CAPTIONS = 8  # of each face: to learn what "без бороды" rules out takes many, and they cost little
 GROUPS = 8
@@ -120,17 +121,19 @@ class Reader(nn.Module):
 
     def _demands(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Shares q of faces with this caption that have an attribute, and how surely the caption
-        decides it, 0 to 1, by how far it moves the log odds; each (B, A).
+        decides it, 0 to 1, by how far it moves the log odds and how far it gets; each (B, A).
 
         "женщина" makes make-up twice as likely and a beard impossible. Pushed towards both alike,
-        every woman would wear make-up. A q below `UNSURE` becomes 0 and one above 1 − `UNSURE` 1:
+        every woman would wear make-up. "с усами" (a moustache) makes a goatee five times as
+        likely, and still two of three have none. A q below `UNSURE` becomes 0 and one above 1 − `UNSURE` 1:
         it is only the network that is not sure, and a face that shows the contrary altogether
         would hardly feel a pull, as log(r·q + …) is flat there.
         """
-        q, (low, high) = self.read(tokens).sigmoid(), NAMED
+        q = self.read(tokens).sigmoid()
         moved = (q.logit(1e-6) - self.share.logit(1e-6)).abs()
-        q = ((q - UNSURE) / (1 - 2 * UNSURE)).clamp(1e-6, 1 - 1e-6)
-        return q, ((moved - low) / (high - low)).clamp(0, 1)
+        agreed = torch.where(q > self.share, q, 1 - q)
+        named = _rise(moved, *NAMED) * _rise(agreed, *SURE)
+        return ((q - UNSURE) / (1 - 2 * UNSURE)).clamp(1e-6, 1 - 1e-6), named
 
     def pull(self, x: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
         """Gradient of `agreement` with respect to x, shaped like x."""
@@ -138,6 +141,11 @@ class Reader(nn.Module):
             x = x.detach().requires_grad_()
             total = self.agreement(x, t, tokens).sum()
             return torch.autograd.grad(total, x)[0]
+
+
+def _rise(values: Tensor, low: float, high: float) -> Tensor:
+    """0 up to ``low``, 1 from ``high`` on, evenly between."""
+    return ((values - low) / (high - low)).clamp(0, 1)
 
 
 def velocity_of(pull: Tensor, t: Tensor) -> Tensor:

@@ -65,6 +65,6 @@ def load_student(path: Path, cache: LatentCache) -> tuple[TextToLatent, dict[str
         raise TtiError(
             f"{path} was trained on latents of another scale; give the cache that it began with"
         )
-    if about.get("data", {}).get("domain") != cache.data.get("domain"):
+    if about.get("data", {}).get("domain", "") != cache.data.get("domain", ""):
         raise TtiError(f"{path} knows the words of another domain than these latents")
     return student, about
