@@ -95,6 +95,15 @@ def test_from_pictures_to_samples(call, tmp_path, monkeypatch):
         "text", "--latents", "again.safetensors", "--student", "half-text.safetensors",
         "--out", "text-2", "--samples", 4, "--batch", 2,
     )  # fmt: skip
+    out = call(
+        "mix",
+        "half-text.safetensors=-0.5",
+        "text-2/export.safetensors=1.5",
+        "-o",
+        "mixed.safetensors",
+        "--json",
+    )
+    assert json.loads(out.splitlines()[-1])["out"] == "mixed.safetensors"
     call("autoencoder", "--data", ".", "--out", "ae-2", "--samples", 4, "--seed", 1)
     with pytest.raises(TtiError, match="is another autoencoder than the one"):
         call(*again, "--autoencoder", "ae-2/export.safetensors", "--out", "other.safetensors")

@@ -83,29 +83,31 @@ def test_what_a_caption_only_makes_likelier_is_left_to_chance(trained, monkeypat
     reader, _ = trained
     x, t, has = noisy(0.3)
     share = reader.share.clone()
-    reader.share.copy_(torch.tensor([0.16]))
     sees = torch.where(has, 2.0, -3.0)[:, None]
     monkeypatch.setattr(reader, "see", lambda x, t: sees)
 
-    def agreement(asked):
+    def agreement(usual, asked):
+        reader.share.copy_(torch.tensor([usual]))
         logits = torch.full((16, 1), asked).logit()
         monkeypatch.setattr(reader, "read", lambda tokens: logits)
         return reader.agreement(x, t, words(has)), reader.shortfall(x, t, words(has))
 
-    for asked in (0.08, 0.16, 0.29):  # nearly half or twice as likely
-        assert all(not value.any() for value in agreement(asked))
-
-    def bayes(asked):  # below 5 % and above 95 % the reader alone is unsure
+    def bayes(usual, asked):  # below 5 % and above 95 % the reader alone is unsure
         r, q = sees[:, 0].sigmoid(), min(max((asked - 0.05) / 0.9, 0.0), 1.0)
-        most = max(np.log(max(q, 1e-9) / 0.16), np.log(max(1 - q, 1e-9) / 0.84))
-        return (r * q / 0.16 + (1 - r) * (1 - q) / 0.84).log(), most
+        most = max(np.log(max(q, 1e-9) / usual), np.log(max(1 - q, 1e-9) / (1 - usual)))
+        return (r * q / usual + (1 - r) * (1 - q) / (1 - usual)).log(), most
 
-    for asked in (0.01, 0.96):
-        right, most = bayes(asked)
-        torch.testing.assert_close(agreement(asked)[0], right, atol=1e-3, rtol=0)
-        torch.testing.assert_close(agreement(asked)[1], most - right, atol=1e-3, rtol=0)
-    half = agreement(0.388)[0][has]  # odds of 0.16 times exp(1.2)
-    torch.testing.assert_close(half, bayes(0.388)[0][has] / 2, rtol=0.01, atol=0)
+    # Nearly half or twice as likely; five times as likely, and still most faces have it not.
+    for usual, asked in ((0.16, 0.08), (0.16, 0.16), (0.16, 0.29), (0.07, 0.34), (0.93, 0.66)):
+        assert all(not value.any() for value in agreement(usual, asked))
+    for usual, asked in ((0.16, 0.01), (0.16, 0.96), (0.4, 0.8), (0.07, 0.56)):
+        right, most = bayes(usual, asked)
+        torch.testing.assert_close(agreement(usual, asked)[0], right, atol=1e-3, rtol=0)
+        torch.testing.assert_close(agreement(usual, asked)[1], most - right, atol=1e-3, rtol=0)
+    # Odds of 0.4 times exp(1.2); what 45 % have.
+    for usual, asked in ((0.4, 0.6888), (0.07, 0.45)):
+        half = agreement(usual, asked)[0][has]
+        torch.testing.assert_close(half, bayes(usual, asked)[0][has] / 2, rtol=0.01, atol=0)
     reader.share.copy_(share)
 
 

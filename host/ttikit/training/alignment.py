@@ -21,7 +21,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ttikit.errors import TtiError
 from ttikit.training.batches import Batch, Batches, Captions
 from ttikit.training.checkpoint import file_checksum
 from ttikit.training.crowd import FEWEST, Crowd
@@ -224,12 +223,7 @@ def train_aligned(
         "readers": [file_checksum(path) for path in reader_paths],
         "autoencoder": cache.autoencoder,
     }
-    if trainer.resume() and trainer.counters.extra != known:
-        raise TtiError(
-            f"{settings.out} was aligned from another model or with other readers; "
-            f"choose another --out"
-        )
-    trainer.counters.extra = known
+    trainer.resume(known, "aligned from another model or with other readers")
     task.fill_crowd(trainer.counters)
     trainer.run()
     return {"paths": trainer.counters.samples}

@@ -1,4 +1,4 @@
-"""`ttikit train reader`, `pairs`, `reflow`, `text`, `align`: to a model of few passes."""
+"""`ttikit train reader`, `pairs`, `reflow`, `text`, `align`, `mix`: to a model of few passes."""
 
 from __future__ import annotations
 
@@ -177,3 +177,19 @@ def align(
     cache = load_cache(latents)
     result = train_aligned(cache, cache.captions, student, reader, settings, rate, chosen)
     report(result, as_json, out)
+
+
+def mix(
+    shares: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE=SHARE...", help="Models of related runs and their shares."),
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The model to write.")],
+    as_json: AsJson = False,
+) -> None:
+    """Add up the weights of related models; the shares add up to 1, and may be negative."""
+    from ttikit.training.mixing import mix as mixed
+    from ttikit.training.mixing import parse_share
+
+    about = mixed([parse_share(share) for share in shares], out)
+    report({"samples": about["samples"], "paths": about.get("paths", 0)}, as_json, out)

@@ -93,12 +93,7 @@ def tune_decoder(
     schedule = Schedule(rate, shape="cosine", warmup=20)
     trainer = Trainer(model, optimisers, schedule, loss, settings, check=check)
     known = {"autoencoder": file_checksum(autoencoder), "percentile": percentile}
-    if trainer.resume() and trainer.counters.extra != known:
-        raise TtiError(
-            f"{settings.out} was tuned from another autoencoder or at another percentile; "
-            f"choose another --out"
-        )
-    trainer.counters.extra = known
+    trainer.resume(known, "tuned from another autoencoder or at another percentile")
     trainer.run()
     model.set_scales(calibrated())
     return held_out_psnr(model, cache, held_out) | {"revived": sum(revived.values())}

@@ -104,10 +104,15 @@ class Trainer:
         self._stop = False
         self._stopped_at = 0.0
 
-    def resume(self) -> bool:
-        """Continue from the newest sound checkpoint, if there is one."""
+    def resume(self, sources: dict[str, Any] | None = None, other: str = "") -> bool:
+        """Continue from the newest sound checkpoint, if there is one.
+
+        Raises `TtiError` if that run had another seed or other ``sources``; ``other`` says then
+        what it was, as in "trained on pairs of another teacher".
+        """
         saved = load_checkpoint(self.settings.out, self.model, self.average, self.optimisers)
         if saved is None:
+            self.counters.extra.update(sources or {})
             return False
         self.counters = Counters(**saved)
         if self.counters.seed != self.settings.seed:
@@ -115,6 +120,8 @@ class Trainer:
                 f"{self.settings.out} holds a run with seed {self.counters.seed}; "
                 f"use that --seed or another --out"
             )
+        if sources is not None and self.counters.extra != sources:
+            raise TtiError(f"{self.settings.out} was {other}; choose another --out")
         return True
 
     def save(self) -> None:

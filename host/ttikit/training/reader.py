@@ -125,9 +125,9 @@ class Reader(nn.Module):
 
         "женщина" makes make-up twice as likely and a beard impossible. Pushed towards both alike,
         every woman would wear make-up. "с усами" (a moustache) makes a goatee five times as
-        likely, and still two of three have none. A q below `UNSURE` becomes 0 and one above 1 − `UNSURE` 1:
-        it is only the network that is not sure, and a face that shows the contrary altogether
-        would hardly feel a pull, as log(r·q + …) is flat there.
+        likely, and still two of three have none. A q below `UNSURE` becomes 0 and one above
+        1 − `UNSURE` 1: it is only the network that is not sure, and a face that shows the contrary
+        altogether would hardly feel a pull, as log(r·q + …) is flat there.
         """
         q = self.read(tokens).sigmoid()
         moved = (q.logit(1e-6) - self.share.logit(1e-6)).abs()

@@ -125,11 +125,6 @@ def train_reflow(
         check=export,
     )
     known = {name: value for name, value in asdict(pairs.source).items() if name != "seed"}
-    if trainer.resume() and trainer.counters.extra != known:
-        raise TtiError(
-            f"{settings.out} was trained on pairs of another teacher or reader; "
-            f"choose another --out"
-        )
-    trainer.counters.extra = known
+    trainer.resume(known, "trained on pairs of another teacher or reader")
     trainer.run()
     return {"samples": trainer.counters.samples, "pairs": len(pairs)}

@@ -18,7 +18,6 @@ from rich.progress import track
 from torch import Tensor, nn
 
 from ttikit.data.attributes import UNKNOWN
-from ttikit.errors import TtiError
 from ttikit.training.batches import Batches, Captions
 from ttikit.training.checkpoint import file_checksum
 from ttikit.training.diffusion import EXPORT, save_diffusion
@@ -154,13 +153,7 @@ def tune_text(
         "autoencoder": cache.autoencoder,
         "attributes": list(cache.attributes),
     }
-    if not trainer.resume():
+    if not trainer.resume(known, "tuned from another model or with other labels"):
         task.fit_head(trainer.counters)
-    elif trainer.counters.extra != known:
-        raise TtiError(
-            f"{settings.out} was tuned from another model or with other labels; "
-            f"choose another --out"
-        )
-    trainer.counters.extra = known
     trainer.run()
     return {"captions": trainer.counters.samples}

@@ -1,0 +1,78 @@
+"""Models of related runs can be added; others are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from ttikit.errors import TtiError  # noqa: E402
+from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
+from ttikit.training.mixing import mix, parse_share  # noqa: E402
+
+ABOUT = {"kind": "diffusion", "config": {"dim": 2}, "autoencoder": "one", "samples": 10}
+
+
+@pytest.fixture
+def model(tmp_path):
+    def write(name, value, **changes):
+        tensors = {"w": torch.full((2, 3), value), "latent.mean": torch.tensor([1 / 3])}
+        tensors["latent.std"] = torch.tensor([changes.pop("std", 0.1)])
+        path = tmp_path / f"{name}.safetensors"
+        save_tensors(path, tensors, {**ABOUT, **changes})
+        return path
+
+    return write
+
+
+def test_weights_are_added_and_scale_and_counters_kept(model, tmp_path):
+    start = model("start", 1.0, samples=30)
+    first = model("first", 2.0, paths=7, data={"source": "render", "domain": ""})
+    second = model("second", 4.0, paths=5, captions=3)
+    out = tmp_path / "out.safetensors"
+    about = mix([(first, 0.5), (second, 0.75), (start, -0.25)], out)
+    tensors, read = load_tensors(out)
+    assert torch.allclose(tensors["w"], torch.full((2, 3), 3.75))
+    assert torch.equal(tensors["latent.mean"], torch.tensor([1 / 3]))
+    assert torch.equal(tensors["latent.std"], torch.tensor([0.1]))
+    data = {"source": "render", "domain": ""}
+    assert read == about == {**ABOUT, "samples": 30, "paths": 7, "captions": 3, "data": data}
+
+
+def test_one_model_alone_stays_what_it_is(model, tmp_path):
+    path, out = model("one", 0.7, paths=3), tmp_path / "out.safetensors"
+    mix([(path, 1.0)], out)
+    before, after = load_tensors(path), load_tensors(out)
+    assert before[1] == after[1]
+    assert all(torch.equal(value, after[0][name]) for name, value in before[0].items())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"autoencoder": "two"},
+        {"config": {"dim": 3}},
+        {"std": 0.2},
+        {"data": {"domain": "x"}},
+        {"data": {"source": "celeba"}},
+    ],
+)
+def test_strangers_are_refused(model, tmp_path, changes):
+    out = tmp_path / "out.safetensors"
+    one, other = model("one", 1.0), model("other", 1.0, **changes)
+    with pytest.raises(TtiError, match=r"other.safetensors is no relative of .*one.safetensors"):
+        mix([(one, 0.5), (other, 0.5)], out)
+    with pytest.raises(TtiError, match="holds no diffusion model"):
+        mix([(one, 0.5), (model("judge", 1.0, kind="judge"), 0.5)], out)
+    with pytest.raises(TtiError, match=r"the shares add up to 0\.9"):
+        mix([(one, 0.4), (one, 0.5)], out)
+    assert not out.exists()
+
+
+def test_shares_of_a_command_line():
+    assert parse_share("a=b/c.safetensors=-0.2") == (Path("a=b/c.safetensors"), -0.2)
+    for text in ("model.safetensors", "model.safetensors=", "model.safetensors=much"):
+        with pytest.raises(TtiError, match="is no FILE=SHARE"):
+            parse_share(text)
