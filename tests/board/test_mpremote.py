@@ -56,9 +56,7 @@ def test_reset_keeps_files_and_clears_memory(own_board):
     mpremote("exec", "open('/kept', 'w').write('yes'); kept = 1; import time; time.sleep(2)")
     start = time.monotonic()
     mpremote("reset")
-    time.sleep(
-        0.5
-    )  # mpremote's reset waits 100 ms on the board, and the next command would interrupt it
+    time.sleep(0.5)  # the board waits 100 ms first, which a next command would interrupt
     kept, ms = mpremote(
         "exec", "import time; print(open('/kept').read(), time.ticks_ms())"
     ).text.split()
