@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from ttikit.export.build import model
+from ttikit.export.quantize import convolution
 
 torch = pytest.importorskip("torch")
 
-from ttikit.export.decoder import LAYERS, LatentScale  # noqa: E402
+from ttikit.export.decoder import LAYERS, LatentScale, tensors  # noqa: E402
 from ttikit.export.moments import recorded  # noqa: E402
 from ttikit.training.models import Block, Decoder, ModelConfig, TextToLatent  # noqa: E402
 
@@ -73,3 +74,18 @@ def test_every_layer_of_a_model_has_a_moment():
     zeros = LatentScale(np.zeros(4, np.float32), np.ones(4, np.float32))
     model(state, weights, scales, zeros, Watch(moments))
     assert asked == set(moments)
+
+
+def test_what_the_first_layer_of_the_decoder_reads_are_codes_of_the_latent():
+    rng = np.random.default_rng(0)
+    state = {name: value.numpy() for name, value in Decoder().state_dict().items()}
+    latent_scale = np.array([0.01, 0.1, 1, 10], np.float32)
+    scales = {name: np.float32(0.1) for name in LAYERS} | {"latent": latent_scale}
+    read = rng.normal(size=(500, 6)) @ rng.normal(size=(6, 36)) * np.tile(latent_scale, 9)
+    codes = read / np.tile(latent_scale, 9)
+    weight = state["conv_in.weight"] * latent_scale[None, :, None, None]
+    expected, _ = convolution(weight, codes.T @ codes)
+    zeros = LatentScale(np.zeros(4, np.float32), np.ones(4, np.float32))
+    got = tensors(state, scales, zeros, {"decoder.conv_in": read.T @ read})
+    assert np.array_equal(got["decoder.conv_in.weight"].values, expected)
+    assert not np.array_equal(expected, convolution(weight)[0])

@@ -73,6 +73,12 @@ def test_strangers_are_refused(model, tmp_path, changes):
 
 def test_shares_of_a_command_line():
     assert parse_share("a=b/c.safetensors=-0.2") == (Path("a=b/c.safetensors"), -0.2)
-    for text in ("model.safetensors", "model.safetensors=", "model.safetensors=much"):
+    for text in (
+        "model.safetensors",
+        "model.safetensors=",
+        "model.safetensors=much",
+        "a=nan",
+        "a=inf",
+    ):
         with pytest.raises(TtiError, match="is no FILE=SHARE"):
             parse_share(text)

@@ -20,9 +20,8 @@ def export(
         Path | None,
         typer.Option(help="Folder for float16 copies of both inputs, which are exported then."),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="CPU threads.")] = 1,
 ) -> None:
-    """Quantise a trained model into a .tti file; the same input gives the same bytes."""
+    """Quantise a trained model into a .tti file; the same input gives the same bytes here."""
     from ttikit.export.build import metadata, model
     from ttikit.export.half import write_half
     from ttikit.export.probe import probe
@@ -32,7 +31,7 @@ def export(
     from ttikit.training.latents import check_autoencoder
     from ttikit.training.loop import prepare_cpu
 
-    prepare_cpu(threads)
+    prepare_cpu(1)  # more would add up in another order, and a few weights be rounded otherwise
     check_distilled(diffusion)
     check_autoencoder(autoencoder, read_metadata(diffusion)["autoencoder"])
     if half is not None:

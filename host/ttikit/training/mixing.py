@@ -8,6 +8,7 @@ arithmetic", 2023).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def parse_share(text: str) -> Share:
     """`FILE=SHARE` of a command line."""
     name, equals, number = text.rpartition("=")
     try:
-        if not equals:
+        if not equals or not math.isfinite(float(number)):
             raise ValueError
         return Path(name), float(number)
     except ValueError:
