@@ -68,6 +68,9 @@ def test_strangers_are_refused(model, tmp_path, changes):
         mix([(one, 0.5), (model("judge", 1.0, kind="judge"), 0.5)], out)
     with pytest.raises(TtiError, match=r"the shares add up to 0\.9"):
         mix([(one, 0.4), (one, 0.5)], out)
+    for taken in (one, tmp_path):
+        with pytest.raises(TtiError, match="a folder or one of the models to mix"):
+            mix([(one, 1.0)], taken)
     assert not out.exists()
 
 
