@@ -27,8 +27,9 @@ RENDERS = {"source": "render", "domain": ""}  # where older models come from tha
 def mix(shares: Sequence[Share], out: Path) -> dict[str, Any]:
     """Write the sum of the models' weights, each times its share; returns the new metadata.
 
-    All must be of one structure, on latents of one scale and with one domain, and the shares must
-    add up to 1, and ``out`` be none of them; `TtiError` otherwise. Of what the models have seen, the largest number is kept.
+    All must be of one structure, on latents of one scale and with one domain, the shares must add
+    up to 1, and ``out`` be none of the files; `TtiError` otherwise. Of what the models have seen,
+    the largest number is kept.
     """
     if out.is_dir() or any(out.resolve() == path.resolve() for path, _ in shares):
         raise TtiError(f"{out} is a folder or one of the models to mix; name another -o")
