@@ -10,10 +10,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ttikit.errors import TtiError  # noqa: E402
+from ttikit.export.half import write_half  # noqa: E402
 from ttikit.training import autoencoder as ae  # noqa: E402
 from ttikit.training import decoder_tuning, loop, revival  # noqa: E402
 from ttikit.training.checkpoint import load_tensors  # noqa: E402
-from ttikit.training.latents import build_cache  # noqa: E402
+from ttikit.training.latents import build_cache, check_autoencoder  # noqa: E402
 from ttikit.training.loop import Budget, Settings  # noqa: E402
 from ttikit.training.models import Autoencoder, Decoder  # noqa: E402
 
@@ -58,6 +59,14 @@ def test_the_decoder_learns_and_the_encoder_stays(start, tmp_path, monkeypatch):
     about = load_tensors(tmp_path / "run" / ae.EXPORT)[1]
     assert about == {"kind": "autoencoder", "samples": 7, "tuned_samples": 60}
     ae.load_autoencoder(tmp_path / "run" / ae.EXPORT)
+
+
+def test_a_decoder_tuned_from_a_copy_in_half_precision_fits_its_latents(start, pictures, tmp_path):
+    cache, path, _ = start
+    half = write_half(path, tmp_path / "half.safetensors")
+    settings = Settings(tmp_path / "run", 2, Budget(samples=2))
+    decoder_tuning.tune_decoder(cache, pictures, pictures[:4], half, settings)
+    check_autoencoder(settings.out / ae.EXPORT, cache.autoencoder)
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one(start, tmp_path, monkeypatch):

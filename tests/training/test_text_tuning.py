@@ -19,7 +19,7 @@ from ttikit.training.checkpoint import NAME, load_tensors  # noqa: E402
 from ttikit.training.diffusion import EXPORT, load_diffusion, save_diffusion  # noqa: E402
 from ttikit.training.loop import Budget, Counters, Settings  # noqa: E402
 from ttikit.training.models import TextToLatent  # noqa: E402
-from ttikit.training.recipes import new_student  # noqa: E402
+from ttikit.training.recipes import load_student, new_student  # noqa: E402
 
 from .conftest import SMALL, small_cache  # noqa: E402
 
@@ -105,6 +105,8 @@ def test_the_data_are_those_it_learned_from(models, tmp_path):
     celebrities.data = {"source": "celeba"}
     tune(models, tmp_path, 1, cache=celebrities)
     assert load_tensors(tmp_path / EXPORT)[1]["data"] == {"source": "celeba"}
+    with pytest.raises(TtiError, match="learned from pictures of celeba, and these are of render"):
+        load_student(tmp_path / EXPORT, small_cache())
 
 
 def test_the_old_vectors_hold(models, tmp_path, monkeypatch):

@@ -24,6 +24,12 @@ def domain_of(data: Mapping[str, str]) -> Domain:
     return parse_domain(text, "the domain that was trained") if text else FACE_DOMAIN
 
 
+def origin_of(data: Mapping[str, str]) -> tuple[str, str]:
+    """Source and domain of the pictures, by what is kept under `data`; renders do not say it in
+    older files."""
+    return data.get("source", "render"), data.get("domain", "")
+
+
 def read_domain(path: Path | None) -> Domain:
     """The domain of a TOML file, or faces; TtiError if the file is missing or makes no sense."""
     if path is None:

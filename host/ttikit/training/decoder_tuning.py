@@ -86,7 +86,9 @@ def tune_decoder(
 
     def check() -> dict[str, float]:
         counted = {"samples": about["samples"], "tuned_samples": trainer.counters.samples}
-        save_tensors(settings.out / EXPORT, whole.state_dict(), {"kind": KIND, **counted})
+        # What a copy in half precision is a copy of, this one's encoder is as well.
+        kept = {name: about[name] for name in ("fingerprint",) if name in about}
+        save_tensors(settings.out / EXPORT, whole.state_dict(), {"kind": KIND, **counted, **kept})
         return held_out_psnr(model, cache, held_out[:FEW])
 
     optimisers = build_optimisers(decoder, PLAIN, weight_decay=0.0)

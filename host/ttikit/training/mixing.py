@@ -15,13 +15,13 @@ from typing import Any
 
 import torch
 
+from ttikit.data.domain_file import origin_of
 from ttikit.errors import TtiError
 from ttikit.training.checkpoint import load_tensors, save_tensors
 
 Share = tuple[Path, float]  # file of a diffusion model, and its factor
 SCALE = ("latent.mean", "latent.std")
 COUNTERS = ("samples", "teacher_samples", "pairs", "paths", "captions", "pictures")
-RENDERS = {"source": "render", "domain": ""}  # where older models come from that do not say it
 
 
 def mix(shares: Sequence[Share], out: Path) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def mix(shares: Sequence[Share], out: Path) -> dict[str, Any]:
 
 def _kin(about: dict[str, Any]) -> tuple[Any, ...]:
     """What related models have in common."""
-    return about["config"], about["autoencoder"], {**RENDERS, **about.get("data", {})}
+    return about["config"], about["autoencoder"], origin_of(about.get("data", {}))
 
 
 def _sum(parts: Sequence[tuple[float, torch.Tensor]]) -> torch.Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ttikit.data.domain_file import origin_of
 from ttikit.errors import TtiError
 from ttikit.training.checkpoint import read_metadata
 from ttikit.training.diffusion import load_diffusion
@@ -65,6 +66,9 @@ def load_student(path: Path, cache: LatentCache) -> tuple[TextToLatent, dict[str
         raise TtiError(
             f"{path} was trained on latents of another scale; give the cache that it began with"
         )
-    if about.get("data", {}).get("domain", "") != cache.data.get("domain", ""):
+    (source, domain), (pictures, words) = origin_of(about.get("data", {})), origin_of(cache.data)
+    if domain != words:
         raise TtiError(f"{path} knows the words of another domain than these latents")
+    if source not in ("render", pictures):  # what comes of it would lose its licence
+        raise TtiError(f"{path} learned from pictures of {source}, and these are of {pictures}")
     return student, about
