@@ -16,6 +16,7 @@ from ttikit.evaluate.trial import FloatArtist, Way, run_trial  # noqa: E402
 from ttikit.export import reference  # noqa: E402
 from ttikit.training.checkpoint import read_metadata, save_tensors  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
+from ttikit.training.diffusion import latent_space  # noqa: E402
 from ttikit.training.models import Autoencoder, ModelConfig, TextToLatent  # noqa: E402
 from ttikit.training.pairs import Painter  # noqa: E402
 from ttikit.training.reader import Reader, load_reader  # noqa: E402
@@ -46,7 +47,7 @@ def files(repo, tmp_path_factory):
     for parameter in reader.parameters():  # or it would hardly push
         torch.nn.init.normal_(parameter, std=0.1)
     torch.nn.init.normal_(reader.asked.weight, std=3.0)
-    save_tensors(folder / "reader", reader.state_dict(), read)
+    save_tensors(folder / "reader", reader.state_dict() | scale, read)
     return {name: folder / name for name in ("teacher", "student", "reader")} | {
         "autoencoder": autoencoder
     }
@@ -76,8 +77,8 @@ def test_a_teacher_draws_as_for_its_pairs(files, pushed):
     way = Way(guidance=3.0, reader=files["reader"] if pushed else None)
     artist = FloatArtist(files["teacher"], files["autoencoder"], way)
     drawn = artist.pictures(JOBS[:1], "")
-    fingerprint = read_metadata(files["teacher"])["autoencoder"]
-    reader = load_reader(files["reader"], fingerprint) if pushed else None
+    space = latent_space(files["teacher"])
+    reader = load_reader(files["reader"], space) if pushed else None
     end = Painter(artist.model, reader).end(
         reference.board_noise(3),
         torch.from_numpy(reference.tokens([JOBS[0][0]], FORMS).astype(np.int64)),

@@ -1,14 +1,21 @@
 """The moments of what layers read belong to the right layer, in the right order."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from ttikit.export.build import model
-from ttikit.export.quantize import convolution
 
 torch = pytest.importorskip("torch")
 
+from ttikit.data.domain import FACE_DOMAIN  # noqa: E402
+from ttikit.data.vocabulary import FORMS  # noqa: E402
+from ttikit.errors import TtiError  # noqa: E402
+from ttikit.export import run  # noqa: E402
+from ttikit.export.build import model, text_and_dit  # noqa: E402
 from ttikit.export.decoder import LAYERS, LatentScale, tensors  # noqa: E402
 from ttikit.export.moments import recorded  # noqa: E402
+from ttikit.export.quantize import convolution, quantize_rows  # noqa: E402
+from ttikit.export.reference import FloatModel, tokens  # noqa: E402
 from ttikit.training.models import Block, Decoder, ModelConfig, TextToLatent  # noqa: E402
 
 
@@ -89,3 +96,85 @@ def test_what_the_first_layer_of_the_decoder_reads_are_codes_of_the_latent():
     got = tensors(state, scales, zeros, {"decoder.conv_in": read.T @ read})
     assert np.array_equal(got["decoder.conv_in.weight"].values, expected)
     assert not np.array_equal(expected, convolution(weight)[0])
+
+
+@pytest.fixture(scope="module")
+def source():
+    """A `FloatModel` of random weights that notes what it is asked to draw."""
+    torch.manual_seed(0)
+    network = TextToLatent(ModelConfig(guides=5, paces=5))
+    for layer in (network.dit.adaln, network.dit.final):
+        torch.nn.init.normal_(layer.weight, std=0.02)
+    drawn = []
+
+    def latents(ids, seeds, steps, guidance):
+        drawn.append((ids, list(seeds), steps, guidance))
+        return FloatModel.latents(parts, ids, seeds, steps, guidance)
+
+    def pictures(latents):
+        return FloatModel.pictures(parts, latents)
+
+    parts = SimpleNamespace(
+        model=network, decoder=Decoder(), mean=torch.zeros(4), std=torch.ones(4),
+        latents=latents, pictures=pictures, drawn=drawn,
+    )  # fmt: skip
+    return parts
+
+
+@pytest.fixture(scope="module")
+def measured(source):
+    """The moments of ``source``, and the tokens that its text encoder read."""
+    read = []
+    hook = source.model.text.register_forward_pre_hook(lambda layer, given: read.append(given[0]))
+    ids = tokens(["мужчина", "девушка в очках", "бабушка", "лысый мужчина"], FORMS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "CAPTIONS", 200)
+        moments = run._moments(source, FACE_DOMAIN, ids, np.ones((2, 16, 16, 4), np.float32))
+    hook.remove()
+    return moments, read
+
+
+def test_the_transformer_is_measured_in_all_that_people_ask_for(source, measured):
+    assert {steps for _, _, steps, _ in source.drawn} >= {*range(1, 17)}
+    assert {1, 2, 3, 5} == {guidance for *_, guidance in source.drawn}
+    assert all(min(seeds) >= run.CALIBRATION_SEED for _, seeds, _, _ in source.drawn)
+    assert all(not ids[-1].any() and ids[:-1].any(axis=1).all() for ids, *_ in source.drawn)
+    words = {tuple(row) for ids, *_ in source.drawn for row in ids}
+    assert len(words) == 5  # the four prompts and the empty one
+    moments, _ = measured
+    times = sum(steps * len(ids) for ids, _, steps, _ in source.drawn)
+    assert np.trace(moments["dit.time1"]) == pytest.approx(times * 192 / 2)  # cos² + sin² = 1
+    far = np.linalg.matrix_rank(moments["dit.time1"], tol=1e-3 * times)
+    assert far > 60  # of the times that 1, 2, 4, 8 and 16 steps pass through there are 16
+
+
+def test_the_text_encoder_is_measured_on_words_without_padding(source, measured):
+    moments, read = measured
+    captions = [ids for ids in read if ids.shape[1] < 32]
+    assert sum(len(ids) for ids in captions) > 150 and all((ids != 0).all() for ids in captions)
+    with torch.no_grad(), recorded(source.model.text, "text") as seen:
+        for ids in captions:
+            source.model.text(ids)
+    assert set(seen) == {name for name in moments if name.startswith("text.")}
+    for name, moment in seen.items():
+        np.testing.assert_allclose(moments[name], moment, rtol=1e-6)
+
+
+def test_each_layer_is_rounded_by_its_own_moment(source, measured):
+    moments, _ = measured
+    state = {name: value.numpy() for name, value in source.model.state_dict().items()}
+    file = text_and_dit(state, moments)
+    for name, gain in (("dit.time2", 1), ("dit.blocks.1.fc1", 1), ("dit.blocks.0.q", 32**-0.5)):
+        weight = state[f"{name}.weight"] * np.float32(gain)
+        codes, _ = quantize_rows(weight, moments[name])
+        assert np.array_equal(file[f"{name}.weight"].values, codes)
+        assert not np.array_equal(codes, quantize_rows(weight)[0])
+
+
+def test_a_model_that_draws_no_numbers_is_refused(source, monkeypatch):
+    ids, latents = tokens(["мужчина"], FORMS), np.ones((1, 16, 16, 4), np.float32)
+    monkeypatch.setattr(run, "CAPTIONS", 20)
+    monkeypatch.setattr(run, "PACES", (1,))
+    monkeypatch.setattr(source.model.dit.time1.weight, "data", torch.full((192, 192), 3e38))
+    with pytest.raises(TtiError, match=r"layer dit.time2 is given numbers that are too large"):
+        run._moments(source, FACE_DOMAIN, ids, latents)

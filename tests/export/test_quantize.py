@@ -5,6 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+
+pytest.importorskip("torch")
+
 from ttikit.export.quantize import CHUNK, convolution, linear, quantize_rows
 
 finite = st.floats(-100, 100).map(lambda value: round(value, 3))
@@ -64,6 +67,53 @@ def test_a_moment_brings_the_output_nearer(width):
         return np.square(new @ (rounded - weight).T).mean()
 
     assert error(moment_of(seen)) < 0.4 * error(None)
+
+
+def test_the_strongest_input_is_rounded_first():
+    """Its weight gets the nearest code; the weak one, which goes with it, makes up for it."""
+    weight = np.array([[10.3, 127.0, 20.0]], np.float32)  # of scale 1
+    for order in ([0, 1, 2], [2, 1, 0]):
+        x = np.array([[9.0, 0.0, 1.0], [9.0, 0.0, 1.1], [0.0, 0.1, 0.0]])[:, order]
+        q, scale = quantize_rows(weight[:, order], moment_of(x))
+        assert scale == 1
+        assert q[0, order].tolist() == [10, 127, 23]
+
+
+def test_columns_of_zeros_stay_zero():
+    rng = np.random.default_rng(3)
+    weight = 1000 * rng.normal(size=(6, 96)).astype(np.float32)  # of errors above 1
+    weight[::2, 32:64] = 0
+    q, scale = quantize_rows(weight, moment_of(correlated(rng, 500, 96)), width=32)
+    assert not scale[::2, 1].any() and scale[1::2].all()
+    assert not q[::2, 32:64].any()
+    assert (np.delete(q[::2], np.s_[32:64], axis=1) != 0).mean() > 0.9
+    assert (q[1::2] != 0).mean() > 0.9
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(-300, 300), st.integers(0, 99))
+def test_only_the_shape_of_a_moment_counts(power, seed):
+    rng = np.random.default_rng(seed)
+    weight = rng.normal(size=(4, 20)).astype(np.float32)
+    moment = moment_of(correlated(rng, 30, 20))
+    q, _ = quantize_rows(weight, moment)
+    assert np.array_equal(quantize_rows(weight, moment * 2.0**power)[0], q)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_layer_goes_by_its_moment_and_its_gain(chunked):
+    rng = np.random.default_rng(4)
+    weight = rng.normal(size=(8, 2 * CHUNK)).astype(np.float32)
+    moment = moment_of(correlated(rng, 500, 2 * CHUNK))
+    bias = rng.normal(size=8).astype(np.float32)
+    parts = linear("a", weight, bias, chunked=chunked, gain=0.3, moment=moment)
+    width = CHUNK if chunked else 2 * CHUNK
+    q, scale = quantize_rows(weight * np.float32(0.3), moment, width=width)
+    assert not np.array_equal(q, quantize_rows(weight * np.float32(0.3), width=width)[0])
+    codes = parts["a.weight"].values.reshape(-1, 8, width)
+    assert np.array_equal(np.concatenate(list(codes), axis=1), q)
+    assert np.array_equal(parts["a.scale"].values.reshape(-1, 8), scale.T)
+    assert np.array_equal(parts["a.bias"].values, bias * np.float32(0.3))
 
 
 def test_chunks_of_a_layer_lie_one_after_the_other():

@@ -42,6 +42,19 @@ def test_show_prints_every_tensor_and_the_metadata() -> None:
     assert "пожилой" in out
 
 
+def test_show_counts_what_is_too_long_to_read(tmp_path: Path) -> None:
+    few, many = {f"word{i}": i for i in range(40)}, {f"form{i}": i for i in range(1100)}
+    path = tmp_path / "long.tti"
+    metadata = {"few": few, "deep": [{"many": many}], "row": [7] * 41}
+    write_model(path, {"w": Tensor(SCALE)}, metadata)
+    out = run("show", path).output
+    assert "word39" in out and "form" not in out
+    assert '"many": "(1,100 entries, see --json)"' in out
+    assert '"row": "(41 entries, see --json)"' in out
+    assert "1 tensors, 8 bytes in them" in out.splitlines()[-1]
+    assert json.loads(run("show", path, "--json").output)["metadata"] == metadata
+
+
 def test_show_json() -> None:
     data = json.loads(run("show", GOLDEN, "--json").output)
     assert (data["tensors"], data["bytes"]) == (9, 944)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,6 +59,15 @@ def small_cache() -> LatentCache:
         attributes=["Male"],
         autoencoder="test",
     )
+
+
+def strangers() -> Iterator[tuple[LatentCache, str]]:
+    """Caches that no model of `small_cache` may be used with, and what is said of them."""
+    known = small_cache()
+    yield replace(known, autoencoder="other"), "latents of another autoencoder"
+    yield replace(known, mean=known.mean + 1e-6), "latents of another scale"
+    yield replace(known, std=known.std * 2), "latents of another scale"
+    yield replace(known, data={"domain": "shapes"}), "words of another domain"
 
 
 def captions(labels: np.ndarray, rng: np.random.Generator, length: int = 32) -> np.ndarray:

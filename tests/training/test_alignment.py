@@ -19,7 +19,7 @@ from ttikit.training.loop import Budget, Counters, Settings  # noqa: E402
 from ttikit.training.models import TextToLatent  # noqa: E402
 from ttikit.training.sampling import euler, one_branch  # noqa: E402
 
-from .conftest import SMALL, captions, small_cache  # noqa: E402
+from .conftest import SMALL, captions, small_cache, strangers  # noqa: E402
 
 
 def settings(out, samples):
@@ -276,18 +276,9 @@ def test_a_stopped_run_goes_on(runs, tmp_path, monkeypatch):
 def test_what_cannot_be_aligned_is_refused(runs, tmp_path):
     with pytest.raises(TtiError, match="not distilled; run `ttikit train reflow` first"):
         align(runs, tmp_path / "a", student="teacher")
-    other = small_cache()
-    other.autoencoder = "other"
-    with pytest.raises(TtiError, match="another autoencoder"):
-        align(runs, tmp_path / "b", cache=other)
-    other = small_cache()
-    other.std *= 2
-    with pytest.raises(TtiError, match="latents of another scale"):
-        align(runs, tmp_path / "b", cache=other)
-    other = small_cache()
-    other.data = {"domain": "shapes"}
-    with pytest.raises(TtiError, match="words of another domain"):
-        align(runs, tmp_path / "b", cache=other)
+    for stranger, what in strangers():
+        with pytest.raises(TtiError, match=what):
+            align(runs, tmp_path / "b", cache=stranger)
     align(runs, tmp_path / "c", 8)
     second = tmp_path / "second"
     teacher = runs / "teacher" / diffusion.EXPORT

@@ -20,6 +20,7 @@ def model(tmp_path):
     def write(name, value, **changes):
         tensors = {"w": torch.full((2, 3), value), "latent.mean": torch.tensor([1 / 3])}
         tensors["latent.std"] = torch.tensor([changes.pop("std", 0.1)])
+        tensors |= changes.pop("tensors", {})
         path = tmp_path / f"{name}.safetensors"
         save_tensors(path, tensors, {**ABOUT, **changes})
         return path
@@ -57,6 +58,9 @@ def test_one_model_alone_stays_what_it_is(model, tmp_path):
         {"std": 0.2},
         {"data": {"domain": "x"}},
         {"data": {"source": "celeba"}},
+        {"tensors": {"w": torch.zeros(3, 2)}},
+        {"tensors": {"w": torch.zeros(())}},  # would be added to each weight
+        {"tensors": {"more": torch.zeros(1)}},
     ],
 )
 def test_strangers_are_refused(model, tmp_path, changes):
@@ -64,14 +68,44 @@ def test_strangers_are_refused(model, tmp_path, changes):
     one, other = model("one", 1.0), model("other", 1.0, **changes)
     with pytest.raises(TtiError, match=r"other.safetensors is no relative of .*one.safetensors"):
         mix([(one, 0.5), (other, 0.5)], out)
+    with pytest.raises(TtiError, match=r"one.safetensors is no relative of .*other.safetensors"):
+        mix([(other, 0.5), (one, 0.5)], out)
     with pytest.raises(TtiError, match="holds no diffusion model"):
         mix([(one, 0.5), (model("judge", 1.0, kind="judge"), 0.5)], out)
     with pytest.raises(TtiError, match=r"the shares add up to 0\.9"):
         mix([(one, 0.4), (one, 0.5)], out)
-    for taken in (one, tmp_path):
+    for share in (11.0, -1e30, float("nan")):
+        with pytest.raises(TtiError, match=r"has a share of .*; choose one from -10 to 10"):
+            mix([(one, share), (one, 1 - share)], out)
+    assert not out.exists()
+
+
+def test_no_model_is_overwritten(model, tmp_path):
+    one, link = model("one", 1.0), tmp_path / "link"
+    link.symlink_to(one)
+    before = one.read_bytes()
+    for taken in (one, link, tmp_path / "x" / ".." / one.name, tmp_path):
         with pytest.raises(TtiError, match="a folder or one of the models to mix"):
             mix([(one, 1.0)], taken)
+    with pytest.raises(TtiError, match="a folder or one of the models to mix"):
+        mix([(link, 1.0)], one)
+    with pytest.raises(TtiError, match="cannot be written"):
+        mix([(one, 1.0)], one / "below")
+    assert one.read_bytes() == before
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(model, tmp_path, value):
+    out = tmp_path / "out.safetensors"
+    with pytest.raises(TtiError, match=r"bad.safetensors has weights that are no numbers \(w\)"):
+        mix([(model("one", 1.0), 1.0), (model("bad", value), 0.0)], out)
     assert not out.exists()
+
+
+def test_large_shares_cost_no_precision(model, tmp_path):
+    one, other, out = model("one", 1.0 + 2**-23), model("other", 1.0), tmp_path / "out.safetensors"
+    mix([(one, 10.0), (other, -9.0)], out)
+    assert torch.equal(load_tensors(out)[0]["w"], torch.full((2, 3), 1 + 10 * 2**-23))
 
 
 def test_shares_of_a_command_line():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from ttikit.training.models import TextToLatent  # noqa: E402
 from ttikit.training.reader import Reader  # noqa: E402
 from ttikit.training.recipes import new_student  # noqa: E402
 
-from .conftest import SMALL, captions, small_cache  # noqa: E402
+from .conftest import SMALL, captions, small_cache, strangers  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +43,13 @@ def files(teacher, tmp_path_factory):
     ):
         save_diffusion(folder / name, model.state_dict(), model.config, cache, {"samples": 1})
     about = {"attributes": ["Male"], "config": SMALL.to_dict(), "autoencoder": "test"}
+    celebrities = replace(cache, data={"source": "celeba"})
+    save_diffusion(folder / "celeba", teacher.state_dict(), SMALL, celebrities, {"samples": 1})
     reader = Reader(1, SMALL)
     torch.nn.init.normal_(reader.shown.weight, std=3.0)  # or it would say the same of all faces
     torch.nn.init.normal_(reader.asked.weight, std=3.0)
-    save_tensors(folder / "reader", reader.state_dict(), {"kind": "reader", **about})
+    tensors = reader.state_dict() | cache.space.tensors
+    save_tensors(folder / "reader", tensors, {"kind": "reader", **about})
     return folder
 
 
@@ -96,7 +100,7 @@ def test_half_precision_draws_nearly_the_same(files, monkeypatch):
     torch.nn.init.normal_(teacher.dit.final.weight, std=0.1)
     seen = []
     teacher.dit.final.register_forward_hook(lambda layer, given, out: seen.append(out.dtype))
-    painter = pairs.Painter(teacher, pairs.load_reader(files / "reader", cache.autoencoder))
+    painter = pairs.Painter(teacher, pairs.load_reader(files / "reader", cache.space))
     ends = []
     for halved, kind in ((set(), torch.float32), ({cpu.type}, torch.bfloat16)):
         monkeypatch.setattr(speed, "HALVED", halved)
@@ -128,7 +132,7 @@ def test_files_hold_what_was_drawn(files, teacher, tmp_path):
     assert about["kind"] == "pairs" and about["autoencoder"] == "test" and about["seed"] == 0
     assert tensors["noise"].dtype == tensors["end"].dtype == torch.float16
     assert tensors["tokens"].dtype == torch.uint8 and tensors["tokens"].shape == (50, 32)
-    known = pairs.load_reader(files / "reader", small_cache().autoencoder)
+    known = pairs.load_reader(files / "reader", small_cache().space)
     noise, tokens = tensors["noise"].float(), tensors["tokens"].long()
     painter = pairs.Painter(teacher, known)
     end = painter.end(noise, tokens, tensors["hidden"].bool(), tensors["guidance"])
@@ -169,13 +173,14 @@ def test_a_stop_loses_one_file_at_most(files, tmp_path, monkeypatch):
 
 def test_pairs_of_other_origin_are_refused(files, tmp_path):
     draw(files, tmp_path, 4)
-    other = small_cache()
-    other.autoencoder = "other"
     for options in ({"teacher": "other"}, {"reader": None}, {"seed": 1}):
         with pytest.raises(TtiError, match="another teacher, reader, autoencoder or seed; delete"):
             draw(files, tmp_path, **options)
-    with pytest.raises(TtiError, match="latents of another autoencoder"):
-        draw(files, tmp_path / "fresh", cache=other)
+    for stranger, what in strangers():
+        with pytest.raises(TtiError, match=f"teacher .*{what}"):
+            draw(files, tmp_path / "fresh", cache=stranger)
+    with pytest.raises(TtiError, match="learned from pictures of celeba, and these are of render"):
+        draw(files, tmp_path / "fresh", teacher="celeba")
     with pytest.raises(TtiError, match="distilled already"):
         draw(files, tmp_path / "fresh", teacher="student")
     save_tensors(tmp_path / "00009.safetensors", {}, {"kind": "diffusion"})

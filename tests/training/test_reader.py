@@ -13,9 +13,10 @@ from ttikit.data.attributes import UNKNOWN  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
 from ttikit.training import reader as module  # noqa: E402
 from ttikit.training.batches import Batches  # noqa: E402
+from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
 from ttikit.training.loop import Budget, Counters, Settings  # noqa: E402
 
-from .conftest import SMALL, captions, small_cache  # noqa: E402
+from .conftest import SMALL, captions, small_cache, strangers  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def trained(tmp_path_factory):
     out = tmp_path_factory.mktemp("reader")
     settings = Settings(out, 16, Budget(samples=16 * 120))
     found = module.train_reader(small_cache(), captions, settings, rate=1e-2, config=SMALL)
-    return module.load_reader(out / module.EXPORT, small_cache().autoencoder), found
+    return module.load_reader(out / module.EXPORT, small_cache().space), found
 
 
 def noisy(t):
@@ -46,7 +47,7 @@ def test_what_no_label_knows_adds_nothing(tmp_path):
         return captions(np.where(labels == UNKNOWN, 0, labels), rng)
 
     module.train_reader(cache, plain, Settings(tmp_path, 16, Budget(samples=16)), config=SMALL)
-    reader = module.load_reader(tmp_path / module.EXPORT, cache.autoencoder).requires_grad_()
+    reader = module.load_reader(tmp_path / module.EXPORT, cache.space).requires_grad_()
     assert reader.share.tolist() == pytest.approx([20 / 35, 0.5])
     task = module.ReaderTask(reader, Batches(cache, plain, 64, torch.device("cpu")))
     task.loss(Counters())["loss"].backward()
@@ -184,8 +185,30 @@ def test_the_velocity_of_a_change_of_the_score():
 
 def test_readers_of_other_latents_are_refused(trained, tmp_path):
     settings = Settings(tmp_path, 16, Budget(samples=16))
-    cache = small_cache()
+    cache, path = replace(small_cache(), data={"source": "celeba"}), tmp_path / module.EXPORT
     module.train_reader(cache, captions, settings, config=SMALL)
-    cache.autoencoder = "other"
-    with pytest.raises(TtiError, match="another autoencoder"):
-        module.load_reader(tmp_path / module.EXPORT, cache.autoencoder)
+    for stranger, what in strangers():
+        with pytest.raises(TtiError, match=what):
+            module.load_reader(path, stranger.space)
+    with pytest.raises(TtiError, match="learned from pictures of celeba, and these are of render"):
+        module.load_reader(path, small_cache().space)
+    tensors, about = load_tensors(path)
+    assert about["data"] == {"source": "celeba"}
+    del tensors["latent.std"]
+    save_tensors(path, tensors, about)
+    with pytest.raises(TtiError, match=r"does not say 'latent.std': it is too old, train it anew"):
+        module.load_reader(path, cache.space)
+
+
+def test_a_reader_goes_on_with_its_own_latents_only(tmp_path):
+    def train(cache):
+        settings = Settings(tmp_path, 16, Budget(samples=32))
+        module.train_reader(cache, captions, settings, config=SMALL)
+
+    train(small_cache())
+    before = (tmp_path / module.EXPORT).read_bytes()
+    others = [stranger for stranger, _ in strangers()]
+    for other in [*others, replace(small_cache(), attributes=["Young"])]:
+        with pytest.raises(TtiError, match=r"trained on other latents .* or labels; choose"):
+            train(other)
+    assert (tmp_path / module.EXPORT).read_bytes() == before

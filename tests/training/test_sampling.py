@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ torch = pytest.importorskip("torch")
 from ttikit.errors import TtiError  # noqa: E402
 from ttikit.training.autoencoder import to_pixels, to_scale  # noqa: E402
 from ttikit.training.models import Decoder, TextToLatent  # noqa: E402
-from ttikit.training.sampling import euler, guided, sample, sheet  # noqa: E402
+from ttikit.training.sampling import euler, guided, one_branch, sample, sheet  # noqa: E402
 
 from .conftest import SMALL  # noqa: E402
 
@@ -45,6 +47,19 @@ def test_the_best_field_of_one_picture_leads_to_it():
 def test_no_steps_are_refused():
     with pytest.raises(TtiError, match="at least 1 step"):
         euler(lambda x, t: x, torch.ones(1), 0)
+
+
+def test_a_row_of_padding_is_an_empty_prompt():
+    torch.manual_seed(0)
+    model = TextToLatent(replace(SMALL, guides=5, paces=5))
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.1)
+    tokens, x = torch.tensor([[3, 4], [0, 0]]), torch.randn(2, 8, 8, 4)
+    with torch.no_grad():
+        text = model.prompt(tokens[:1].expand(2, 2), torch.tensor([False, True]))
+        text = text + model.recipe(torch.tensor([3.0]), torch.tensor([4.0]))
+        expected = model.dit(x, torch.tensor([0.5, 0.5]), text)
+        torch.testing.assert_close(one_branch(model, tokens, 3, 4)(x, 0.5), expected)
 
 
 def test_guidance_extrapolates_between_the_branches():

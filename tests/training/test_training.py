@@ -23,13 +23,13 @@ from ttikit.training.checkpoint import (  # noqa: E402
     save_tensors,
 )
 from ttikit.training.journal import LOG  # noqa: E402
-from ttikit.training.latents import Scale, build_cache, load_cache  # noqa: E402
+from ttikit.training.latents import LatentSpace, build_cache, load_cache  # noqa: E402
 from ttikit.training.loop import Budget, Settings, Trainer  # noqa: E402
 from ttikit.training.models import Autoencoder, TextToLatent  # noqa: E402
 from ttikit.training.optim import Average, Muon, Schedule, orthogonalise  # noqa: E402
 from ttikit.training.plot import read_log  # noqa: E402
 
-from .conftest import SMALL, captions  # noqa: E402
+from .conftest import SMALL, captions, strangers  # noqa: E402
 
 
 def settings(out, samples, **changes):
@@ -133,12 +133,46 @@ def test_runs_that_do_not_belong_together_are_refused(cache, tmp_path):
     train(cache, tmp_path, 8)
     with pytest.raises(TtiError, match="--seed"):
         train(cache, tmp_path, 8, seed=1)
-    with pytest.raises(TtiError, match="another autoencoder"):
-        train(replace(cache, autoencoder="other"), tmp_path, 8)
+    for stranger, _ in strangers():
+        with pytest.raises(TtiError, match=r"trained on other latents .*; choose another --out"):
+            train(stranger, tmp_path, 8)
     with pytest.raises(TtiError, match="another shape"):
         load_checkpoint(tmp_path, Autoencoder(), None, [])
     with pytest.raises(TtiError, match="no diffusion model"):
         diffusion.load_diffusion(_other_kind(tmp_path / "x.safetensors"))
+
+
+def test_a_run_of_an_older_version_goes_on(cache, tmp_path):
+    train(cache, tmp_path, 8)
+    tensors, counters = load_tensors(tmp_path / NAME)
+    del counters["extra"]["mean"], counters["extra"]["balance"]
+    save_tensors(tmp_path / NAME, tensors, counters)
+    train(cache, tmp_path, 16)
+    extra = load_tensors(tmp_path / NAME)[1]["extra"]
+    assert extra["mean"] == cache.mean.tolist() and extra["balance"] == 1.0
+
+
+def test_files_that_are_no_model_are_told_from_one(cache, tmp_path):
+    train(cache, tmp_path, 8)
+    tensors, about = load_tensors(tmp_path / diffusion.EXPORT)
+    path = tmp_path / "changed.safetensors"
+
+    def refused(tensors, about, what):
+        save_tensors(path, tensors, about)
+        with pytest.raises(TtiError, match=what):
+            diffusion.load_diffusion(path)
+
+    few = {name: tensor for name, tensor in tensors.items() if name != "null"}
+    refused(few, about, "does not fit the sizes that it names")
+    refused(tensors, {"kind": "diffusion"}, "holds no diffusion model")
+    few = {name: tensor for name, tensor in tensors.items() if name != "latent.mean"}
+    refused(few, about, "does not say 'latent.mean'")
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(TtiError, match=r"file/a cannot be written \(.*\); check the folder"):
+        save_tensors(tmp_path / "file" / "a", {"a": torch.zeros(1)}, {})
 
 
 def _other_kind(path):
@@ -272,7 +306,8 @@ def test_a_new_cache_takes_the_scale_of_weights_to_go_on_with(pictures, tmp_path
             scale=scale,
         )  # fmt: skip
 
-    scale = Scale(torch.tensor([1.0, 2, 3, 4]), torch.tensor([0.5, 1, 2, 3]), "of the original")
+    mean, std = torch.tensor([1.0, 2, 3, 4]), torch.tensor([0.5, 1, 2, 3])
+    scale = LatentSpace(mean, std, "of the original")
     first = build(scale, 10)
     assert torch.equal(first.mean, scale.mean) and torch.equal(first.std, scale.std)
     assert first.autoencoder == "of the original"

@@ -26,7 +26,7 @@ from ttikit.evaluate.reference import Reference
 from ttikit.export.reference import board_noise
 from ttikit.training.autoencoder import load_autoencoder, to_pixels
 from ttikit.training.checkpoint import read_metadata
-from ttikit.training.diffusion import load_diffusion, trained_domain
+from ttikit.training.diffusion import latent_space, load_diffusion, trained_domain
 from ttikit.training.latents import check_autoencoder
 from ttikit.training.models import TextToLatent
 from ttikit.training.pairs import Painter
@@ -99,7 +99,7 @@ def _guided(model: TextToLatent, path: Path, way: Way) -> Latents:
         raise TtiError(
             f"{path} is not distilled, so it draws as for `ttikit train pairs`: leave out --steps"
         )
-    reader = way.reader and load_reader(way.reader, read_metadata(path)["autoencoder"])
+    reader = way.reader and load_reader(way.reader, latent_space(path))
     painter = Painter(model, reader or None)
 
     def ends(noise: Tensor, ids: Tensor) -> Tensor:

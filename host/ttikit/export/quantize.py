@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import torch
 
 from ttikit.model_file import Tensor
 
 CHUNK = 96  # input columns of the layers `o` and `fc2` that share a scale; see transformer.py
 VECTOR = 16  # a row of weights is padded to this many bytes
 LIMIT = 127
-DAMPING = 1e-3  # of the mean square of the inputs; what is added to the square of each
+DAMPING = 1e-3  # of the mean square of the inputs; what is added to that of each
 Float = np.ndarray
 Moments = Mapping[str, Float]  # layer → its `moment`; layers that are missing round by themselves
 
@@ -33,36 +34,48 @@ def quantize_rows(
 
     Args:
         weight: (O, K) float32.
-        moment: (K, K), the sum of x·xᵀ over inputs x of the layer: keeps weight·x near. Without
-            it every weight is rounded to the nearest code.
+        moment: (K, K) finite, the sum of x·xᵀ over inputs x of the layer: keeps weight·x near.
+            Without it every weight is rounded to the nearest code.
         width: columns that share a scale; all K by default.
     """
     weight = np.asarray(weight, np.float32)
     width = width or weight.shape[1]
     cut = weight.reshape(len(weight), -1, width)
     scale = np.abs(cut).max(axis=-1) / np.float32(LIMIT)
-    step = np.repeat(np.where(scale > 0, scale, np.float32(1)), width, axis=1)
-    codes = _nearest(weight / step) if moment is None else _compensated(weight, step, moment)
+    step = np.repeat(scale, width, axis=1)
+    codes = _nearest(weight, step) if moment is None else _compensated(weight, step, moment)
     return codes.astype(np.int8), scale.astype(np.float32)
 
 
-def _nearest(values: Float) -> Float:
-    return np.clip(np.rint(values), -LIMIT, LIMIT)
+def _nearest(weight: Float, step: Float) -> Float:
+    codes = np.divide(weight, step, out=np.zeros_like(weight), where=step > 0)
+    return np.clip(np.rint(codes), -LIMIT, LIMIT)
 
 
 def _compensated(weight: Float, step: Float, moment: Float) -> Float:
     """Return the codes (O, K) of weight (O, K), columns rounded from the strongest input down."""
     order = np.argsort(-np.diag(moment), kind="stable")
-    hessian = moment[np.ix_(order, order)].astype(np.float64)
-    hessian[np.diag_indices_from(hessian)] += (DAMPING * np.diag(hessian).mean()) or 1.0
-    spread = np.linalg.cholesky(np.linalg.inv(hessian)).T
+    spread = _spread(moment[np.ix_(order, order)])
     left, step = weight[:, order].astype(np.float64), step[:, order].astype(np.float64)
     codes = np.empty_like(left)
     for k in range(len(order)):
-        codes[:, k] = _nearest(left[:, k] / step[:, k])
+        codes[:, k] = _nearest(left[:, k], step[:, k])
         error = (left[:, k] - codes[:, k] * step[:, k]) / spread[k, k]
         left[:, k + 1 :] -= error[:, None] * spread[k, k + 1 :]
     return codes[:, np.argsort(order)]
+
+
+def _spread(moment: Float) -> Float:
+    """Return U (K, K), upper triangular, UᵀU = (moment + damping)⁻¹ but for a factor.
+
+    In torch, whose threads an export sets to one: with more, sums come out otherwise.
+    """
+    hessian = torch.from_numpy(moment.astype(np.float64))
+    size = hessian.diagonal().mean()
+    hessian = hessian / size if size > 0 else torch.zeros_like(hessian)
+    hessian.diagonal().add_(DAMPING)
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(hessian))
+    return torch.linalg.cholesky(inverse, upper=True).numpy()
 
 
 def linear(

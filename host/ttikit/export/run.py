@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,9 @@ SEEDS_PER_PROMPT = 4
 CALIBRATION_SEED = 1_000_000  # far from the seeds that people and tests use
 CAPTIONS = 4096  # that the text encoder is measured on
 SHARE = 0.3  # of the attributes that each of them may name
-PACES = (16, 8, 4, 2, 1)  # steps that the transformer is measured in, a picture of each prompt
+PACES = (*range(1, 17), 24)  # steps that the transformer is measured in: many times on its way
+TURNS = 4  # in how many of these a prompt comes once
+STRENGTHS = (3.0, 3.0, 1.0, 3.0, 5.0, 3.0, 2.0)  # guidance, in turn
 SHOWN = 4  # of how many latents one is enough to measure the decoder's inputs
 
 
@@ -90,7 +93,7 @@ def _moments(source: FloatModel, domain: Domain, ids: np.ndarray, latents: np.nd
     Args:
         source: the model.
         domain: makes captions of attributes drawn at random, which the text encoder reads.
-        ids: tokens (N, 32) that the transformer draws.
+        ids: tokens (N, 32) of prompts that the transformer draws, besides the empty one.
         latents: (M, 16, 16, 4) that the decoder reads.
     """
     rng = np.random.default_rng(CALIBRATION_SEED)
@@ -101,11 +104,19 @@ def _moments(source: FloatModel, domain: Domain, ids: np.ndarray, latents: np.nd
         for length in np.unique(lengths[lengths > 0]):  # without padding, which no one reads
             source.model.text(torch.from_numpy(captions[lengths == length, :length]))
     with recorded(source.model.dit, "dit") as dit:
-        for steps in PACES:
-            source.latents(ids, range(CALIBRATION_SEED, CALIBRATION_SEED + len(ids)), steps)
+        for steps, strength in zip(PACES, itertools.cycle(STRENGTHS), strict=False):
+            some = np.concatenate((ids[steps % TURNS :: TURNS], np.zeros_like(ids[:1])))
+            seeds = range(CALIBRATION_SEED + steps, CALIBRATION_SEED + steps + len(some))
+            source.latents(some, seeds, steps, strength)
     with recorded(source.decoder, "decoder") as decoder:
         source.pictures(latents)
-    return text | dit | decoder
+    moments = text | dit | decoder
+    for name, moment in moments.items():
+        if not np.isfinite(moment).all():
+            raise TtiError(
+                f"layer {name} is given numbers that are too large or none; train the model anew"
+            )
+    return moments
 
 
 def describe(parts: Calibrated) -> dict[str, Any]:

@@ -20,6 +20,8 @@ app = typer.Typer(
     help="Look into model files (.tti): list them, check them, compare two.", no_args_is_help=True
 )
 
+READABLE = 40  # entries of the metadata that are shown; of more, only their number
+
 ModelPath = Annotated[Path, typer.Argument(help="A model file, for example models/faces.tti.")]
 
 
@@ -144,13 +146,22 @@ def _print_tables(model: ModelFile) -> None:
         low, high = _number(row["min"]), _number(row["max"])
         table.add_row(row["name"], row["dtype"], shape, size, low, high, row["scale"] or "")
     console.print(table)
+    if model.metadata:
+        console.print("\nmetadata", style="bold")
+        console.print(Text(json.dumps(_short(model.metadata), ensure_ascii=False, indent=2)))
     console.print(
         f"\n{data['tensors']} tensors, {data['tensor_bytes']:,} bytes in them, "
         f"{data['bytes']:,} bytes in all, fingerprint {data['fingerprint']}"
     )
-    if model.metadata:
-        console.print("\nmetadata", style="bold")
-        console.print(Text(json.dumps(model.metadata, ensure_ascii=False, indent=2)))
+
+
+def _short(value: Any) -> Any:
+    """The metadata with what is too long to read, such as a vocabulary, only counted."""
+    if isinstance(value, list | dict) and len(value) > READABLE:
+        return f"({len(value):,} entries, see --json)"
+    if isinstance(value, dict):
+        return {name: _short(item) for name, item in value.items()}
+    return [_short(item) for item in value] if isinstance(value, list) else value
 
 
 def _print_comparison(comparison: Comparison) -> None:

@@ -197,7 +197,7 @@ def train_aligned(
     speed = speed_for(device)
     if speed.captions:
         batches.prepare_captions(speed.captions, settings.seed, speed.processes)
-    readers = [load_reader(path, cache.autoencoder).to(device) for path in reader_paths]
+    readers = [load_reader(path, cache.space).to(device) for path in reader_paths]
     task = AlignmentTask(student, batches, readers, hard)
 
     def export() -> dict[str, float]:

@@ -28,11 +28,17 @@ PREVIOUS = "checkpoint.previous.safetensors"
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
-    """Write ``tensors`` and JSON ``metadata`` as safetensors, atomically and with a checksum."""
+    """Write ``tensors`` and JSON ``metadata`` as safetensors, atomically and with a checksum;
+    raises `TtiError` if that cannot be done."""
     kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     header = {"tti": json.dumps({**metadata, "crc32": _checksum(kept)}, ensure_ascii=False)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, save(kept, header))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, save(kept, header))
+    except OSError as error:
+        raise TtiError(
+            f"{path} cannot be written ({error.strerror}); check the folder and the free space"
+        ) from None
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -84,12 +84,12 @@ def latents(
     """Encode the data set once; an existing cache of the same autoencoder is extended."""
     from ttikit.data.dataset import FaceDataset
     from ttikit.training.autoencoder import load_autoencoder
-    from ttikit.training.diffusion import latent_scale
+    from ttikit.training.diffusion import latent_space
     from ttikit.training.latents import build_cache, check_autoencoder
     from ttikit.training.loop import pick_device, prepare_cpu
 
     prepare_cpu(threads)
-    scale = latent_scale(scale_of) if scale_of else None
+    scale = latent_space(scale_of) if scale_of else None
     if scale:
         check_autoencoder(autoencoder, scale.autoencoder)
     train, (held_out, held_out_labels) = FaceDataset(data, "train"), held_out_part(data)

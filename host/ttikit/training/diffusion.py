@@ -18,8 +18,8 @@ from ttikit.data.domain_file import domain_of
 from ttikit.errors import TtiError
 from ttikit.training.balance import MOST
 from ttikit.training.batches import Batches, Captions
-from ttikit.training.checkpoint import load_tensors, read_metadata, save_tensors
-from ttikit.training.latents import LatentCache, Scale
+from ttikit.training.checkpoint import load_tensors, save_tensors
+from ttikit.training.latents import ELSEWHERE, SCALE, LatentCache, LatentSpace
 from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import ModelConfig, TextToLatent
 from ttikit.training.optim import Average, Schedule, build_optimisers
@@ -148,16 +148,8 @@ def train_diffusion(
         average=average,
         check=check,
     )
-    begun = MOST
-    if trainer.resume():
-        begun = trainer.counters.extra.get("balance", 1.0)
-        known = trainer.counters.extra.get("autoencoder")
-        if known != cache.autoencoder:
-            raise TtiError(
-                f"{settings.out} was trained on latents of another autoencoder; "
-                f"choose another --out or restore the old latent cache"
-            )
-    trainer.counters.extra["autoencoder"] = cache.autoencoder
+    resumed = trainer.resume(cache.space.known, ELSEWHERE)
+    begun = trainer.counters.extra.get("balance", 1.0) if resumed else MOST
     trainer.counters.extra["balance"] = begun if balance is None else balance
     batches.balance(trainer.counters.extra["balance"])
     task.speed_up(speed or speed_for(device, settings.world.size), trainer.counters)
@@ -173,7 +165,7 @@ def save_diffusion(
     counted: dict[str, Any],
 ) -> None:
     """Write weights plus ``latent.mean`` and ``latent.std`` (4,) for sampling and export."""
-    tensors = {**weights, "latent.mean": cache.mean, "latent.std": cache.std}
+    tensors = {**weights, **cache.space.tensors}
     metadata = {
         **counted,
         "kind": "diffusion",
@@ -186,21 +178,29 @@ def save_diffusion(
 
 def load_diffusion(path: Path) -> tuple[TextToLatent, Tensor, Tensor]:
     """Read a run's ``export.safetensors``: model, mean (4,) and std (4,) of the latents."""
-    tensors, metadata = load_tensors(path)
-    if metadata.get("kind") != "diffusion":
-        raise TtiError(f"{path} holds no diffusion model; give the export.safetensors of one")
-    mean, std = tensors.pop("latent.mean"), tensors.pop("latent.std")
+    weights, space, metadata = read_diffusion(path)
     model = TextToLatent(ModelConfig(**metadata["config"]))
-    model.load_state_dict(tensors)
-    return model.eval(), mean, std
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise TtiError(f"{path} does not fit the sizes that it names: {error}") from None
+    return model.eval(), space.mean, space.std
 
 
-def latent_scale(path: Path) -> Scale:
-    """How the latents are standardised that the model of ``export.safetensors`` draws."""
-    _, mean, std = load_diffusion(path)
-    return Scale(mean, std, read_metadata(path)["autoencoder"])
+def read_diffusion(path: Path) -> tuple[dict[str, Tensor], LatentSpace, dict[str, Any]]:
+    """Read a run's ``export.safetensors``: weights, space of the latents, metadata."""
+    tensors, metadata = load_tensors(path)
+    if metadata.get("kind") != "diffusion" or "config" not in metadata:
+        raise TtiError(f"{path} holds no diffusion model; give the export.safetensors of one")
+    space = LatentSpace.of(path, tensors, metadata)
+    return {name: tensors[name] for name in tensors if name not in SCALE}, space, metadata
+
+
+def latent_space(path: Path) -> LatentSpace:
+    """Where the latents lie that the model of ``export.safetensors`` draws."""
+    return read_diffusion(path)[1]
 
 
 def trained_domain(path: Path) -> Domain:
     """What the model of ``export.safetensors`` draws, with its words."""
-    return domain_of(load_tensors(path)[1].get("data", {}))
+    return domain_of(latent_space(path).data)

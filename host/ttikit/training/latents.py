@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from rich.progress import track
 from torch import Tensor
 
 from ttikit.data.domain import Domain
-from ttikit.data.domain_file import domain_of
+from ttikit.data.domain_file import domain_of, origin_of
 from ttikit.errors import TtiError
 from ttikit.training.autoencoder import Pictures, batches, load_autoencoder, to_scale
 from ttikit.training.bank import Captions
@@ -33,6 +34,60 @@ HELD_OUT = 512  # held-out pictures that are encoded: enough for a steady held-o
 Labels = NDArray[np.uint8]  # (N, attributes)
 
 _TENSORS = ("latents", "mirrored", "labels", "held_out", "held_out_labels", "mean", "std")
+
+
+# What a run was that lies in another space than the latents it shall go on with.
+ELSEWHERE = "trained on other latents (another autoencoder, scale, domain or source of pictures)"
+SCALE = ("latent.mean", "latent.std")  # names in the files of models that read latents
+
+
+@dataclass(frozen=True)
+class LatentSpace:
+    """Where latents lie: the encoder that made them, their scale, and what they show."""
+
+    mean: Tensor  # (4,) float32, as is std
+    std: Tensor
+    autoencoder: str  # fingerprint of the weights that encoded
+    data: Mapping[str, str] = field(default_factory=dict)  # where the pictures come from
+
+    @classmethod
+    def of(cls, path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, Any]) -> Self:
+        """The space of the model in ``path``, whose content is given; `TtiError` if it names
+        none."""
+        try:
+            mean, std = (tensors[name] for name in SCALE)
+            return cls(mean, std, about["autoencoder"], about.get("data", {}))
+        except KeyError as error:
+            raise TtiError(f"{path} does not say {error}: it is too old, train it anew") from None
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """Mean and std by the names that files have for them."""
+        return dict(zip(SCALE, (self.mean, self.std), strict=True))
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """Plain values by which a run knows it again; equal for equal spaces only."""
+        scale = {"mean": self.mean.tolist(), "std": self.std.tolist()}
+        source, domain = origin_of(self.data)
+        return {"autoencoder": self.autoencoder, **scale, "pictures": source, "domain": domain}
+
+    def check(self, path: Path, space: LatentSpace) -> None:
+        """Raise `TtiError` unless the model in ``path``, of this space, can be used in ``space``:
+        its latents, its words, and the licence of its pictures."""
+        mine, other = self.known, space.known
+        if mine["autoencoder"] != other["autoencoder"]:
+            raise TtiError(f"{path} was trained on latents of another autoencoder")
+        if mine["mean"] != other["mean"] or mine["std"] != other["std"]:
+            hint = "give the cache that it began with"
+            raise TtiError(f"{path} was trained on latents of another scale; {hint}")
+        if mine["domain"] != other["domain"]:
+            raise TtiError(f"{path} knows the words of another domain than these latents")
+        if mine["pictures"] not in ("render", other["pictures"]):  # its licence would be lost
+            raise TtiError(
+                f"{path} learned from pictures of {mine['pictures']}, and these are of "
+                f"{other['pictures']}"
+            )
 
 
 @dataclass
@@ -61,6 +116,11 @@ class LatentCache:
         return self.domain.token_batch
 
     @property
+    def space(self) -> LatentSpace:
+        """Where the latents lie."""
+        return LatentSpace(self.mean.cpu(), self.std.cpu(), self.autoencoder, self.data)
+
+    @property
     def config(self) -> ModelConfig:
         """Sizes of the networks that learn from these latents."""
         usual = ModelConfig()
@@ -87,15 +147,6 @@ def fingerprint(model: Autoencoder) -> str:
         digest.update(name.encode())
         digest.update(value.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How latents are standardised, and the fingerprint of the encoder that made them."""
-
-    mean: Tensor
-    std: Tensor
-    autoencoder: str
 
 
 def has_encoder(path: Path, wanted: str) -> bool:
@@ -139,15 +190,15 @@ def build_cache(
     out: Path,
     device: torch.device | None = None,
     data: Mapping[str, str] | None = None,
-    scale: Scale | None = None,
+    scale: LatentSpace | None = None,
 ) -> LatentCache:
     """Encode everything into ``out``; an older cache of the same encoder is extended.
 
     ``data`` is `FaceDataset.data`, which the weights that learn from the cache keep.
 
     An extended cache keeps its mean and std, so that a run in progress sees the same scale. A
-    new one takes ``scale``, for a run that goes on from weights trained with it, or measures its
-    own.
+    new one takes those of ``scale``, for a run that goes on from weights trained with them, or
+    measures its own.
     """
     if len(pictures) == 0:
         raise TtiError("the data set has no training pictures yet; render some first")

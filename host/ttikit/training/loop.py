@@ -108,11 +108,13 @@ class Trainer:
         """Continue from the newest sound checkpoint, if there is one.
 
         Raises `TtiError` if that run had another seed or other ``sources``; ``other`` says then
-        what it was, as in "trained on pairs of another teacher".
+        what it was, as in "trained on pairs of another teacher". What an older version did not
+        write down about its sources counts as the same.
         """
         saved = load_checkpoint(self.settings.out, self.model, self.average, self.optimisers)
+        sources = sources or {}
         if saved is None:
-            self.counters.extra.update(sources or {})
+            self.counters.extra.update(sources)
             return False
         self.counters = Counters(**saved)
         if self.counters.seed != self.settings.seed:
@@ -120,7 +122,8 @@ class Trainer:
                 f"{self.settings.out} holds a run with seed {self.counters.seed}; "
                 f"use that --seed or another --out"
             )
-        if sources is not None and self.counters.extra != sources:
+        extra = self.counters.extra = {**sources, **self.counters.extra}
+        if any(extra[name] != value for name, value in sources.items()):
             raise TtiError(f"{self.settings.out} was {other}; choose another --out")
         return True
 

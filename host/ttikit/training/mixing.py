@@ -9,18 +9,20 @@ arithmetic", 2023).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from ttikit.data.domain_file import origin_of
 from ttikit.errors import TtiError
-from ttikit.training.checkpoint import load_tensors, save_tensors
+from ttikit.training.checkpoint import save_tensors
+from ttikit.training.diffusion import read_diffusion
+from ttikit.training.latents import LatentSpace
 
 Share = tuple[Path, float]  # file of a diffusion model, and its factor
-SCALE = ("latent.mean", "latent.std")
+LIMIT = 10.0  # of a share; far beyond one, weights are no model any more
 COUNTERS = ("samples", "teacher_samples", "pairs", "paths", "captions", "pictures")
 
 
@@ -33,31 +35,38 @@ def mix(shares: Sequence[Share], out: Path) -> dict[str, Any]:
     """
     if out.is_dir() or any(out.resolve() == path.resolve() for path, _ in shares):
         raise TtiError(f"{out} is a folder or one of the models to mix; name another -o")
+    for path, share in shares:
+        if not abs(share) <= LIMIT:
+            raise TtiError(
+                f"{path} has a share of {share:g}; choose one from {-LIMIT:g} to {LIMIT:g}"
+            )
     total = sum(share for _, share in shares)
     if abs(total - 1) > 1e-6:
         raise TtiError(f"the shares add up to {total:g}; choose some that add up to 1")
-    loaded = [_load(path) for path, _ in shares]
-    first, about = loaded[0]
-    for (tensors, metadata), (path, _) in zip(loaded, shares, strict=True):
-        if _kin(about) != _kin(metadata) or any(
-            not torch.equal(first[name], tensors[name]) for name in SCALE
-        ):
+    loaded = [read_diffusion(path) for path, _ in shares]
+    first, space, about = loaded[0]
+    for (path, _), model in zip(shares, loaded, strict=True):
+        if _kin(*model) != _kin(*loaded[0]):
             raise TtiError(f"{path} is no relative of {shares[0][0]}; mix runs of one model")
-    parts = [(share, of) for (_, share), (of, _) in zip(shares, loaded, strict=True)]
+        broken = [name for name, tensor in model[0].items() if not tensor.isfinite().all()]
+        if broken:
+            raise TtiError(f"{path} has weights that are no numbers ({broken[0]}); train it anew")
+    parts = [(share, of) for (_, share), (of, _, _) in zip(shares, loaded, strict=True)]
     mixed = {name: _sum([(share, of[name]) for share, of in parts]) for name in first}
-    counted = {name: max(of.get(name, 0) for _, of in loaded) for name in COUNTERS}
+    counted = {name: max(of.get(name, 0) for _, _, of in loaded) for name in COUNTERS}
     about = {**about, **{name: count for name, count in counted.items() if count}}
-    save_tensors(out, mixed | {name: first[name] for name in SCALE}, about)
+    save_tensors(out, mixed | space.tensors, about)
     return about
 
 
-def _kin(about: dict[str, Any]) -> tuple[Any, ...]:
+def _sum(parts: Sequence[tuple[float, Tensor]]) -> Tensor:
+    return torch.stack([share * tensor.double() for share, tensor in parts]).sum(0).float()
+
+
+def _kin(weights: Mapping[str, Tensor], space: LatentSpace, about: Mapping[str, Any]) -> Any:
     """What related models have in common."""
-    return about["config"], about["autoencoder"], origin_of(about.get("data", {}))
-
-
-def _sum(parts: Sequence[tuple[float, torch.Tensor]]) -> torch.Tensor:
-    return torch.stack([share * tensor.float() for share, tensor in parts]).sum(0)
+    shapes = {name: tensor.shape for name, tensor in weights.items()}
+    return about["config"], space.known, shapes
 
 
 def parse_share(text: str) -> Share:
@@ -69,10 +78,3 @@ def parse_share(text: str) -> Share:
         return Path(name), float(number)
     except ValueError:
         raise TtiError(f"{text!r} is no FILE=SHARE, as in runs/aligned.safetensors=0.7") from None
-
-
-def _load(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    tensors, about = load_tensors(path)
-    if about.get("kind") != "diffusion":
-        raise TtiError(f"{path} holds no diffusion model; give the export.safetensors of one")
-    return tensors, about

@@ -29,7 +29,7 @@ from ttikit.training.checkpoint import (
     read_metadata,
     save_tensors,
 )
-from ttikit.training.diffusion import EXPORT, load_diffusion
+from ttikit.training.diffusion import EXPORT, latent_space, load_diffusion
 from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters
 from ttikit.training.models import TextToLatent
@@ -203,7 +203,7 @@ def _painter(
     cache: LatentCache, teacher_path: Path, reader_path: Path | None, device: torch.device
 ) -> Painter:
     teacher = load_teacher(teacher_path, cache).to(device).requires_grad_(False)
-    reader = load_reader(reader_path, cache.autoencoder).to(device) if reader_path else None
+    reader = load_reader(reader_path, cache.space).to(device) if reader_path else None
     return Painter(teacher, reader)
 
 
@@ -227,10 +227,10 @@ def _chunk(painter: Painter, batches: Batches, counters: Counters) -> dict[str, 
 
 
 def load_teacher(path: Path, cache: LatentCache) -> TextToLatent:
-    """The model of a diffusion run on the latents of ``cache``; `TtiError` for any other."""
+    """The model of a diffusion run on the latents and words of ``cache``; `TtiError` for any
+    other."""
     teacher, _, _ = load_diffusion(path)
-    if read_metadata(path)["autoencoder"] != cache.autoencoder:
-        raise TtiError(f"{path} was trained on latents of another autoencoder")
+    latent_space(path).check(path, cache.space)
     if teacher.config.guides:
         raise TtiError(f"{path} is distilled already; give the diffusion run that it came from")
     return teacher

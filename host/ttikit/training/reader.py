@@ -18,7 +18,7 @@ from ttikit.data.attributes import UNKNOWN
 from ttikit.errors import TtiError
 from ttikit.training.batches import Batches, Captions
 from ttikit.training.checkpoint import load_tensors, save_tensors
-from ttikit.training.latents import LatentCache
+from ttikit.training.latents import ELSEWHERE, SCALE, LatentCache, LatentSpace
 from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import ModelConfig, TextEncoder, time_features
 from ttikit.training.optim import Average, Schedule, build_optimisers
@@ -210,8 +210,9 @@ def train_reader(
             "attributes": cache.attributes,
             "config": config.to_dict(),
             "autoencoder": cache.autoencoder,
+            "data": dict(cache.data),
         }
-        save_tensors(settings.out / EXPORT, average.values, metadata)
+        save_tensors(settings.out / EXPORT, average.values | cache.space.tensors, metadata)
         return {}
 
     trainer = Trainer(
@@ -223,7 +224,8 @@ def train_reader(
         average=average,
         check=export,
     )
-    trainer.resume()
+    known = {**cache.space.known, "attributes": list(cache.attributes)}
+    trainer.resume(known, f"{ELSEWHERE} or labels")
     trainer.run()
     reader.load_state_dict(average.values)
     return held_out_accuracy(reader.cpu().eval(), cache) if len(cache.held_out) else {}
@@ -250,14 +252,13 @@ def held_out_accuracy(reader: Reader, cache: LatentCache) -> dict[str, float]:
     return found
 
 
-def load_reader(path: Path, autoencoder: str) -> Reader:
-    """Read the ``export.safetensors`` of `train_reader`; ``autoencoder`` is the fingerprint of the
-    one whose latents it will see."""
+def load_reader(path: Path, space: LatentSpace) -> Reader:
+    """Read the ``export.safetensors`` of `train_reader`; ``space`` is that of the latents which it
+    will see."""
     tensors, metadata = load_tensors(path)
     if metadata.get("kind") != "reader":
         raise TtiError(f"{path} holds no reader; give the export.safetensors of one")
-    if metadata["autoencoder"] != autoencoder:
-        raise TtiError(f"{path} was trained on latents of another autoencoder")
+    LatentSpace.of(path, tensors, metadata).check(path, space)
     reader = Reader(len(metadata["attributes"]), ModelConfig(**metadata["config"]))
-    reader.load_state_dict(tensors)
+    reader.load_state_dict({name: tensors[name] for name in tensors if name not in SCALE})
     return reader.eval().requires_grad_(False)

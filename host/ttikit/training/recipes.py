@@ -9,10 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ttikit.data.domain_file import origin_of
 from ttikit.errors import TtiError
 from ttikit.training.checkpoint import read_metadata
-from ttikit.training.diffusion import load_diffusion
+from ttikit.training.diffusion import latent_space, load_diffusion
 from ttikit.training.latents import LatentCache
 from ttikit.training.models import ModelConfig, TextToLatent
 
@@ -56,19 +55,8 @@ def new_student(teacher: TextToLatent) -> TextToLatent:
 def load_student(path: Path, cache: LatentCache) -> tuple[TextToLatent, dict[str, Any]]:
     """A distilled model on the latents and words of ``cache``, and its metadata; `TtiError` for
     others."""
-    student, mean, std = load_diffusion(path)
-    about = read_metadata(path)
+    student, _, _ = load_diffusion(path)
     if not student.config.guides:
         raise TtiError(f"{path} is not distilled; run `ttikit train reflow` first")
-    if about["autoencoder"] != cache.autoencoder:
-        raise TtiError(f"{path} was trained on latents of another autoencoder")
-    if not (torch.equal(mean, cache.mean.cpu()) and torch.equal(std, cache.std.cpu())):
-        raise TtiError(
-            f"{path} was trained on latents of another scale; give the cache that it began with"
-        )
-    (source, domain), (pictures, words) = origin_of(about.get("data", {})), origin_of(cache.data)
-    if domain != words:
-        raise TtiError(f"{path} knows the words of another domain than these latents")
-    if source not in ("render", pictures):  # what comes of it would lose its licence
-        raise TtiError(f"{path} learned from pictures of {source}, and these are of {pictures}")
-    return student, about
+    latent_space(path).check(path, cache.space)
+    return student, read_metadata(path)

@@ -16,7 +16,7 @@ from ttikit.data.vocabulary import Vocabulary
 from ttikit.errors import TtiError
 from ttikit.files import write_atomically
 from ttikit.training.autoencoder import to_pixels
-from ttikit.training.models import Decoder, TextToLatent
+from ttikit.training.models import PADDING, Decoder, TextToLatent
 
 Field = Callable[[Tensor, float], Tensor]  # x, t → velocity of the same shape as x
 
@@ -58,13 +58,16 @@ def guided(model: TextToLatent, tokens: Tensor, guidance: float) -> Field:
 
 
 def one_branch(model: TextToLatent, tokens: Tensor, guidance: float, steps: int) -> Field:
-    """Velocity of a distilled model for ``tokens`` (B, length), sampled in ``steps`` steps."""
+    """Velocity of a distilled model for ``tokens`` (B, length), sampled in ``steps`` steps.
+
+    A row of padding is an empty prompt.
+    """
     if not model.config.guides:
         raise TtiError(
             "this model has no guidance of its own; distil it: ttikit train pairs, then reflow"
         )
     recipe = model.recipe(torch.tensor([float(guidance)]), torch.tensor([float(steps)]))
-    text = model.text(tokens) + recipe
+    text = model.prompt(tokens, (tokens == PADDING).all(1)) + recipe
 
     def field(x: Tensor, t: float) -> Tensor:
         return model.dit(x, x.new_full((len(x),), t), text)
