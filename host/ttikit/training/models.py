@@ -13,8 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ttikit.data.vocabulary import PADDING
+
 HEAD = 32  # width of one attention head
-PADDING = 0  # token id that fills a prompt up to the full length
 
 
 @dataclass(frozen=True)

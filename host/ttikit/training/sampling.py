@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-from ttikit.data.vocabulary import Vocabulary
+from ttikit.data.vocabulary import PADDING, Vocabulary
 from ttikit.errors import TtiError
 from ttikit.files import write_atomically
 from ttikit.training.autoencoder import to_pixels
-from ttikit.training.models import PADDING, Decoder, TextToLatent
+from ttikit.training.models import Decoder, TextToLatent
 
 Field = Callable[[Tensor, float], Tensor]  # x, t → velocity of the same shape as x
 
