@@ -23,7 +23,8 @@ def test_a_model_without_the_rows_of_a_board_is_refused(tmp_path, rows, sentence
     tensors = dict(TextToLatent(config).state_dict())
     tensors |= {"latent.mean": torch.zeros(4), "latent.std": torch.ones(4)}
     path = tmp_path / "export.safetensors"
-    save_tensors(path, tensors, {"kind": "diffusion", "config": config.to_dict()})
+    about = {"kind": "diffusion", "config": config.to_dict(), "autoencoder": "any"}
+    save_tensors(path, tensors, about)
     out, half = tmp_path / "faces.tti", tmp_path / "half"
     args = ["export", "--diffusion", path, "--autoencoder", tmp_path / "none", "-o", out]
     done = CliRunner().invoke(app, [*map(str, args), "--half", str(half)])
