@@ -93,8 +93,8 @@ def test_two_processes_equal_one_and_survive_a_stop_and_a_death(two, tmp_path):
 
 def test_two_processes_reflow_like_one(two, tmp_path):
     start, out = two
-    teacher = Settings(tmp_path / "teacher", 8, Budget(samples=8 * 4))
-    diffusion.train_diffusion(small_cache(), captions, teacher, config=SMALL)
+    teacher = Settings(tmp_path / "teacher", 8, Budget(samples=8 * 40))
+    diffusion.train_diffusion(small_cache(), captions, teacher, rate=4e-2, config=SMALL)
     teacher_file, drawn = tmp_path / "teacher" / diffusion.EXPORT, tmp_path / "pairs"
     pairs.draw_pairs(small_cache(), captions, teacher_file, drawn, 64)
     process = start("reflow", 0)
