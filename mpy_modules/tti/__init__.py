@@ -112,11 +112,12 @@ def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
     data = bytearray(PICTURE_BYTES)
     seed = random_seed() if seed is None else seed
     stages = pipeline.stages(prompt, data, seed, steps, guidance)
+    notes = pipeline.notes
     try:
         if callable(progress):
             _follow(stages, steps, progress)
         elif show if progress is None else progress:
-            for note in pipeline.notes:
+            for note in notes:
                 print("note: " + note)
             _watch(stages, steps)
         else:
@@ -125,7 +126,7 @@ def generate(prompt, seed=None, steps=8, guidance=3, show=True, progress=None):
     finally:
         stages.close()  # after Ctrl-C or an error out here, too, the second core is free at once
     text = prompt if isinstance(prompt, str) else str(prompt, "utf-8")
-    image = Image(data, text, seed, steps, guidance)
+    image = Image(data, text, seed, steps, guidance, notes)
     if show:
         image.show()
     return image

@@ -16,17 +16,18 @@ class Image:
     """A 64×64 picture and how it was made.
 
     data: bytearray of 12,288 bytes, rows of R, G, B. `prompt`, `seed`, `steps` and `guidance` draw
-    it again."""
+    it again. notes: sentences on what of the prompt was not understood."""
 
     width = SIZE
     height = SIZE
 
-    def __init__(self, data, prompt, seed, steps, guidance):
+    def __init__(self, data, prompt, seed, steps, guidance, notes=()):
         self.data = data
         self.prompt = prompt
         self.seed = seed
         self.steps = steps
         self.guidance = guidance
+        self.notes = notes
 
     def __repr__(self):
         return "<Image %dx%d «%s» seed=%d steps=%d guidance=%.2f>" % (

@@ -88,6 +88,15 @@ def test_more_pictures_extend_a_data_set(copy: Path) -> None:
     assert len(FaceDataset(copy)) == 70
 
 
+def test_fewer_pictures_throw_none_away(copy: Path) -> None:
+    before = contents(copy)
+    for train, held_out, held in ((59, 20, "60 pictures of 'train'"), (60, 0, "20 pictures of")):
+        with pytest.raises(TtiError, match=f"holds {held}.* already, .* at least as many"):
+            render_dataset(copy, train, held_out, 3, 1)
+    assert contents(copy) == before
+    render_dataset(copy, 60, 20, 3, 1)
+
+
 def test_loader_gives_arrays_and_names(whole: Path) -> None:
     data = FaceDataset(whole, "train")
     assert data.images.shape == (60, 64, 64, 3) and data.images.dtype == np.uint8

@@ -83,6 +83,20 @@ print(tti.generate("девушка", 1, 3, show=False).data == plain.data)
 """
 
 
+NOTES = """
+import tti
+tti.load(sys.argv[1])
+first = tti.generate("девушка и кот", 1, 1, show=False)
+second = tti.generate("девушка", 1, 1, show=False, progress=lambda done, steps: None)
+print(*first.notes, second.notes)
+"""
+
+
+def test_a_silent_picture_knows_what_was_not_understood(run_mpy, model):
+    done = run_mpy("import sys" + NOTES, str(model))
+    assert done.stdout == "ignored, not in the vocabulary: «и», «кот» []\n", done.stderr
+
+
 def test_progress_is_told_to_a_function_that_may_save_files_or_stop(run_mpy, model, tmp_path):
     done = run_mpy(PROGRESS, str(model), str(tmp_path / "log.bin"))
     assert done.rc == 0, done.stderr

@@ -107,9 +107,9 @@ def source():
         torch.nn.init.normal_(layer.weight, std=0.02)
     drawn = []
 
-    def latents(ids, seeds, steps, guidance):
+    def latents(ids, seeds, steps, guidance, note):
         drawn.append((ids, list(seeds), steps, guidance))
-        return FloatModel.latents(parts, ids, seeds, steps, guidance)
+        return FloatModel.latents(parts, ids, seeds, steps, guidance, note)
 
     def pictures(latents):
         return FloatModel.pictures(parts, latents)

@@ -50,7 +50,7 @@ def test_show_counts_what_is_too_long_to_read(tmp_path: Path) -> None:
     out = run("show", path).output
     assert "word39" in out and "form" not in out
     assert '"many": "(1,100 entries, see --json)"' in out
-    assert '"row": "(41 entries, see --json)"' in out
+    assert 'row: "(41 entries, see --json)"' in out
     assert "1 tensors, 8 bytes in them" in out.splitlines()[-1]
     assert json.loads(run("show", path, "--json").output)["metadata"] == metadata
 

@@ -276,6 +276,8 @@ def test_a_stopped_run_goes_on(runs, tmp_path, monkeypatch):
 def test_what_cannot_be_aligned_is_refused(runs, tmp_path):
     with pytest.raises(TtiError, match="not distilled; run `ttikit train reflow` first"):
         align(runs, tmp_path / "a", student="teacher")
+    with pytest.raises(TtiError, match="one --reader is given twice"):
+        align(runs, tmp_path / "a", readers=(0, 1, 0))
     for stranger, what in strangers():
         with pytest.raises(TtiError, match=what):
             align(runs, tmp_path / "b", cache=stranger)

@@ -91,6 +91,9 @@ def test_from_pictures_to_samples(call, tmp_path, monkeypatch):
         write_half(tmp_path / name / "export.safetensors", tmp_path / f"half-{name}.safetensors")
     again = "latents", "--data", ".", "--scale-of", "half-text.safetensors"
     call(*again, "--autoencoder", "half-ae.safetensors", "--out", "again.safetensors")
+    before = (tmp_path / "again.safetensors").read_bytes()
+    call(*again[:3], "--autoencoder", "half-ae.safetensors", "--out", "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == before  # it knows its scale
     call(
         "text", "--latents", "again.safetensors", "--student", "half-text.safetensors",
         "--out", "text-2", "--samples", 4, "--batch", 2,
@@ -107,6 +110,8 @@ def test_from_pictures_to_samples(call, tmp_path, monkeypatch):
     call("autoencoder", "--data", ".", "--out", "ae-2", "--samples", 4, "--seed", 1)
     with pytest.raises(TtiError, match="is another autoencoder than the one"):
         call(*again, "--autoencoder", "ae-2/export.safetensors", "--out", "other.safetensors")
+    with pytest.raises(TtiError, match=r"again.safetensors holds latents of another autoencoder"):
+        call(*again[:3], "--autoencoder", "ae-2/export.safetensors", "--out", "again.safetensors")
     with Image.open(tmp_path / "sheet.png") as image:
         assert image.size == (2 * (3 * 66 + 2), 2 * (2 * 66 + 2))
     with pytest.raises(TtiError, match="holds no diffusion model"):

@@ -275,24 +275,33 @@ def test_autoencoder_learns_and_its_latents_are_cached(pictures, tmp_path):
     torch.testing.assert_close(flipped, (mean - read.mean) / read.std, atol=1e-2, rtol=0)
 
 
-def test_a_cache_of_another_encoder_is_made_anew(pictures, tmp_path):
-    labels = np.zeros((24, 1), np.uint8)
-    caches = []
-    for seed in (0, 1):
-        torch.manual_seed(seed)
-        caches.append(
-            build_cache(
-                Autoencoder(),
-                pictures,
-                labels,
-                pictures[:0],
-                labels[:0],
-                ["A"],
-                tmp_path / "cache.safetensors",
-            )
+def test_another_cache_is_not_overwritten(pictures, tmp_path):
+    out = tmp_path / "cache.safetensors"
+    labels, attributes = np.arange(24, dtype=np.uint8)[:, None], ["A"]
+    models = [Autoencoder(), Autoencoder()]
+
+    def build(model=models[0], labels=labels, attributes=attributes, **options):
+        count = len(labels)
+        return build_cache(
+            model, pictures[:count], labels, pictures[:0], labels[:0], attributes, out, **options
         )
-    assert not torch.equal(caches[0].mean, caches[1].mean)
-    assert caches[0].autoencoder != caches[1].autoencoder
+
+    known = build(labels=labels[:20])
+    before = out.read_bytes()
+    celebrities = {"source": "celeba"}
+    for options, what in (
+        ({"model": models[1]}, "another autoencoder"),
+        ({"scale": replace(known.space, std=2 * known.std)}, "another scale"),
+        ({"scale": replace(known.space, mean=1 + known.mean)}, "another scale"),
+        ({"labels": labels[:19]}, "more pictures than the 19 of --data"),
+        ({"labels": labels[::-1].copy()}, "another data set"),
+        ({"attributes": ["B"]}, "another data set"),
+        ({"data": celebrities}, "another data set"),
+    ):
+        with pytest.raises(TtiError, match=f"holds latents of {what}; choose another --out, or"):
+            build(**options)
+        assert out.read_bytes() == before
+    assert len(build()) == 24
 
 
 def test_a_new_cache_takes_the_scale_of_weights_to_go_on_with(pictures, tmp_path):
@@ -313,8 +322,6 @@ def test_a_new_cache_takes_the_scale_of_weights_to_go_on_with(pictures, tmp_path
     assert first.autoencoder == "of the original"
     extended = build(scale)
     assert len(extended) == 24 and torch.equal(extended.latents[:10], first.latents)
-    with pytest.raises(TtiError, match="another scale already; choose another --out"):
-        build(replace(scale, std=2 * scale.std))
 
 
 def test_crops_are_parts_of_pictures(pictures):

@@ -50,13 +50,13 @@ def _make(
     """Run work with a progress bar and report."""
     started, first = time.monotonic(), -1
     with _bar() as bar:
-        task = bar.add_task(note, total=None, speed="")
+        task = bar.add_task(note, total=None, speed="", visible=False)
 
         def show(done: int, total: int) -> None:
             nonlocal first
             first = done if first < 0 else first
             rate = (done - first) / max(time.monotonic() - started, 1e-3)
-            bar.update(task, completed=done, total=total, speed=f"{rate:.1f}/s")
+            bar.update(task, completed=done, total=total, speed=f"{rate:.1f}/s", visible=True)
 
         manifest = work(show)
     if as_json:

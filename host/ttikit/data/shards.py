@@ -119,6 +119,17 @@ def open_manifest(root: Path, wanted: Manifest) -> Manifest:
                 f"{root} was made with another {what}: "
                 f"choose an empty folder with --out, or delete this one"
             )
+    for split, count in wanted.counts.items():
+        held = sum(
+            record["count"]
+            for key, record in manifest.shards.items()
+            if key.rpartition("-")[0] == split
+        )
+        if held > count:
+            raise TtiError(
+                f"{root} holds {held} pictures of {split!r} already, more than {count}: "
+                f"ask for at least as many, or choose an empty folder with --out"
+            )
     manifest.counts = wanted.counts
     return manifest
 

@@ -22,6 +22,7 @@ from ttikit.errors import TtiError
 PICTURE_BYTES = 64 * 64 * 3
 STAGES = ("text", "step")  # what a job may ask for besides the picture
 TRIES = 3  # starts of the firmware for one job
+WORDS = 200  # characters that are told of what a process said last
 PATIENCE = 120.0  # seconds without an answer after which the firmware is started anew
 
 SCRIPT = """
@@ -222,4 +223,4 @@ def _last_words(process: subprocess.Popen[bytes]) -> str:
     except (subprocess.TimeoutExpired, OSError, ValueError):
         errors = b""
     lines = errors.decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else f"it ended with status {process.poll()}"
+    return lines[-1][-WORDS:] if lines else f"it ended with status {process.poll()}"

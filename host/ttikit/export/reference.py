@@ -33,11 +33,17 @@ class FloatModel:
         self.decoder = load_autoencoder(autoencoder).decoder
 
     def latents(
-        self, tokens: np.ndarray, seeds: Sequence[int], steps: int = 8, guidance: float = 3.0
+        self,
+        tokens: np.ndarray,
+        seeds: Sequence[int],
+        steps: int = 8,
+        guidance: float = 3.0,
+        note: str = "float model",
     ) -> np.ndarray:
-        """Return decoder inputs (N, 16, 16, 4) float32 for tokens (N, 32) and N seeds."""
+        """Return decoder inputs (N, 16, 16, 4) float32 for tokens (N, 32) and N seeds; ``note``
+        stands before the progress bar, without one there is no bar."""
         parts = []
-        for start in track(range(0, len(seeds), BATCH), description="float model"):
+        for start in track(range(0, len(seeds), BATCH), description=note, disable=not note):
             noise = torch.cat([board_noise(seed) for seed in seeds[start : start + BATCH]])
             ids = torch.from_numpy(tokens[start : start + BATCH])
             with torch.no_grad():

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from rich.progress import track
 
 from ttikit.data.domain import Domain
 from ttikit.data.domain_file import domain_of
@@ -72,7 +73,7 @@ def calibrated(diffusion: Path, autoencoder: Path, percentile: float) -> Calibra
     forms, texts = domain.vocabulary.forms, domain.prompts or prompts()
     ids = np.repeat(tokens(texts, forms), SEEDS_PER_PROMPT, axis=0)
     seeds = range(CALIBRATION_SEED, CALIBRATION_SEED + len(ids))
-    latents = source.latents(ids, seeds)
+    latents = source.latents(ids, seeds, note="latents for the decoder")
     scales = activation_scales(source.decoder, latents, percentile)
     return Calibrated(
         state={name: value.numpy() for name, value in source.model.state_dict().items()},
@@ -104,10 +105,11 @@ def _moments(source: FloatModel, domain: Domain, ids: np.ndarray, latents: np.nd
         for length in np.unique(lengths[lengths > 0]):  # without padding, which no one reads
             source.model.text(torch.from_numpy(captions[lengths == length, :length]))
     with recorded(source.model.dit, "dit") as dit:
-        for steps, strength in zip(PACES, itertools.cycle(STRENGTHS), strict=False):
+        recipes = list(zip(PACES, itertools.cycle(STRENGTHS), strict=False))
+        for steps, strength in track(recipes, description="inputs of the layers"):
             some = np.concatenate((ids[steps % TURNS :: TURNS], np.zeros_like(ids[:1])))
             seeds = range(CALIBRATION_SEED + steps, CALIBRATION_SEED + steps + len(some))
-            source.latents(some, seeds, steps, strength)
+            source.latents(some, seeds, steps, strength, note="")
     with recorded(source.decoder, "decoder") as decoder:
         source.pictures(latents)
     moments = text | dit | decoder

@@ -148,7 +148,8 @@ def _print_tables(model: ModelFile) -> None:
     console.print(table)
     if model.metadata:
         console.print("\nmetadata", style="bold")
-        console.print(Text(json.dumps(_short(model.metadata), ensure_ascii=False, indent=2)))
+        for name, value in model.metadata.items():
+            console.print(Text(f"{name}: {_json(_short(value))}"))
     console.print(
         f"\n{data['tensors']} tensors, {data['tensor_bytes']:,} bytes in them, "
         f"{data['bytes']:,} bytes in all, fingerprint {data['fingerprint']}"

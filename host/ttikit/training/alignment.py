@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ttikit.errors import TtiError
 from ttikit.training.batches import Batch, Batches, Captions
 from ttikit.training.checkpoint import file_checksum
 from ttikit.training.crowd import FEWEST, Crowd
@@ -186,6 +187,8 @@ def train_aligned(
 
     ``export.safetensors`` with the averaged weights is rewritten with every checkpoint.
     """
+    if len({path.resolve() for path in reader_paths}) < len(reader_paths):
+        raise TtiError("one --reader is given twice; a second one sees more with another --seed")
     device = device or torch.device("cpu")
     torch.manual_seed(settings.seed)
     student, about = load_student(student_path, cache)

@@ -125,7 +125,7 @@ def train_autoencoder(
     if len(held_out) == 0:
         return {}
     return {
-        "held_out_psnr": psnr(model, held_out[:1000], device),
+        "held_out_psnr": round(psnr(model, held_out[:1000], device), 3),
         "pictures": len(held_out[:1000]),
     }
 

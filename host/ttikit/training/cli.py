@@ -33,7 +33,7 @@ from ttikit.training.options import (
 
 app = typer.Typer(
     help="Train the parts, in this order: autoencoder, latents, diffusion, reader, pairs, reflow, "
-    "align.",
+    "text, align.",
     no_args_is_help=True,
 )
 
@@ -85,13 +85,15 @@ def latents(
     from ttikit.data.dataset import FaceDataset
     from ttikit.training.autoencoder import load_autoencoder
     from ttikit.training.diffusion import latent_space
-    from ttikit.training.latents import build_cache, check_autoencoder
+    from ttikit.training.latents import build_cache, check_autoencoder, has_encoder, load_cache
     from ttikit.training.loop import pick_device, prepare_cpu
 
     prepare_cpu(threads)
     scale = latent_space(scale_of) if scale_of else None
     if scale:
         check_autoencoder(autoencoder, scale.autoencoder)
+    elif out.exists() and has_encoder(autoencoder, load_cache(out).autoencoder):
+        scale = load_cache(out).space
     train, (held_out, held_out_labels) = FaceDataset(data, "train"), held_out_part(data)
     cache = build_cache(
         load_autoencoder(autoencoder), train.images, train.labels, held_out,

@@ -38,6 +38,7 @@ _TENSORS = ("latents", "mirrored", "labels", "held_out", "held_out_labels", "mea
 
 # What a run was that lies in another space than the latents it shall go on with.
 ELSEWHERE = "trained on other latents (another autoencoder, scale, domain or source of pictures)"
+OWN = "give the cache that it began with, or one that `train latents --scale-of` made"
 SCALE = ("latent.mean", "latent.std")  # names in the files of models that read latents
 
 
@@ -77,10 +78,9 @@ class LatentSpace:
         its latents, its words, and the licence of its pictures."""
         mine, other = self.known, space.known
         if mine["autoencoder"] != other["autoencoder"]:
-            raise TtiError(f"{path} was trained on latents of another autoencoder")
+            raise TtiError(f"{path} was trained on latents of another autoencoder; {OWN}")
         if mine["mean"] != other["mean"] or mine["std"] != other["std"]:
-            hint = "give the cache that it began with"
-            raise TtiError(f"{path} was trained on latents of another scale; {hint}")
+            raise TtiError(f"{path} was trained on latents of another scale; {OWN}")
         if mine["domain"] != other["domain"]:
             raise TtiError(f"{path} knows the words of another domain than these latents")
         if mine["pictures"] not in ("render", other["pictures"]):  # its licence would be lost
@@ -192,7 +192,8 @@ def build_cache(
     data: Mapping[str, str] | None = None,
     scale: LatentSpace | None = None,
 ) -> LatentCache:
-    """Encode everything into ``out``; an older cache of the same encoder is extended.
+    """Encode everything into ``out``; an older cache of the same encoder is extended, any other
+    refused with a `TtiError`.
 
     ``data`` is `FaceDataset.data`, which the weights that learn from the cache keep.
 
@@ -206,13 +207,10 @@ def build_cache(
     model = model.to(device).eval()
     data = data or {}
     encoder = scale.autoencoder if scale else fingerprint(model)
-    old = _extendable(out, encoder, labels, attributes, data)
-    if (
-        old
-        and scale
-        and not (torch.equal(old.mean, scale.mean) and torch.equal(old.std, scale.std))
-    ):
-        raise TtiError(f"{out} has another scale already; choose another --out")
+    old = load_cache(out) if out.exists() else None
+    other = old and _difference(old, encoder, labels, attributes, data, scale)
+    if other:
+        raise TtiError(f"{out} holds latents of {other}; choose another --out, or delete it")
     done = len(old) if old else 0
     plain = encode(model, pictures[done:], device, False, "encoding")
     flipped = encode(model, pictures[done:], device, True, "encoding mirrored")
@@ -236,25 +234,28 @@ def build_cache(
     return cache
 
 
-def _extendable(
-    path: Path,
+def _difference(
+    old: LatentCache,
     encoder: str,
     labels: Labels,
     attributes: Sequence[str],
     data: Mapping[str, str],
-) -> LatentCache | None:
-    """The cache at ``path`` if it begins the same data set with the same encoder."""
-    if not path.exists():
-        return None
-    old = load_cache(path)
-    same = (
-        old.autoencoder == encoder
-        and old.attributes == list(attributes)
-        and old.domain.text == domain_of(data).text
-        and len(old) <= len(labels)
-        and np.array_equal(old.labels.numpy(), labels[: len(old)])
-    )
-    return old if same else None
+    scale: LatentSpace | None,
+) -> str:
+    """Why a cache cannot be extended by these pictures; empty if it can."""
+    if old.autoencoder != encoder:
+        return "another autoencoder"
+    if scale and not (torch.equal(old.mean, scale.mean) and torch.equal(old.std, scale.std)):
+        return "another scale"
+    if len(old) > len(labels):
+        return f"more pictures than the {len(labels)} of --data"
+    if (
+        old.attributes != list(attributes)
+        or origin_of(old.data) != origin_of(data)
+        or not np.array_equal(old.labels.numpy(), labels[: len(old)])
+    ):
+        return "another data set"
+    return ""
 
 
 def _save(path: Path, cache: LatentCache) -> None:
