@@ -1,5 +1,6 @@
 """Files that are written as a whole or not at all."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -7,8 +8,10 @@ from pathlib import Path
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace `path`; after a crash or a power cut it holds the old bytes or the new ones.
 
-    Raises OSError and then leaves no part behind.
+    Raises OSError and then leaves no part behind; what is there and no file is not replaced.
     """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "it is no regular file", str(path))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:

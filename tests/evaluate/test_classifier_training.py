@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
 
 import numpy as np
@@ -60,7 +61,7 @@ def data(tmp_path):
 def autoencoder(tmp_path):
     torch.manual_seed(1)
     path = tmp_path / "autoencoder.safetensors"
-    save_autoencoder(path, Autoencoder(), 0)
+    save_autoencoder(path, Autoencoder(), {})
     return path
 
 
@@ -99,6 +100,21 @@ def test_a_resumed_run_equals_an_uninterrupted_one(data, autoencoder, tmp_path, 
     train(data, autoencoder, tmp_path / "parts", 6)
     whole, parts = (load_judge(tmp_path / n / training.RESULT) for n in ("whole", "parts"))
     assert whole.samples == parts.samples and whole.fingerprint == parts.fingerprint
+
+
+def test_a_run_on_other_data_is_left_alone(data, autoencoder, tmp_path):
+    train(data, autoencoder, tmp_path / "run", 1)
+    before = (tmp_path / "run" / training.RESULT).read_bytes()
+    save_autoencoder(tmp_path / "other", Autoencoder(), {"samples": 1})
+    with pytest.raises(TtiError, match="trained on other data, labels or with another autoenc"):
+        train(data, tmp_path / "other", tmp_path / "run", 1)
+    renamed = tmp_path / "renamed"
+    shutil.copytree(data, renamed)
+    manifest = renamed / "dataset.json"
+    manifest.write_text(manifest.read_text().replace("Coin", "Dice"))
+    with pytest.raises(TtiError, match="trained on other data, labels or with another autoenc"):
+        train(renamed, autoencoder, tmp_path / "run", 1)
+    assert (tmp_path / "run" / training.RESULT).read_bytes() == before
 
 
 def test_too_few_pictures_are_refused(data, autoencoder, tmp_path, monkeypatch):

@@ -45,12 +45,20 @@ def test_missing_files_are_named_in_one_sentence(evaluate, tmp_path, option, say
 def test_float_weights_are_those_of_the_model(repo, tmp_path):
     from ttikit.errors import TtiError
     from ttikit.evaluate.run import Inputs, check_weights, open_model
+    from ttikit.training.autoencoder import save_autoencoder
+    from ttikit.training.models import Autoencoder
 
     model, float16 = repo / "models" / "faces.tti", repo / "models" / "float16"
     others = (tmp_path / name for name in ("firmware", "judge", "cache"))
     firmware, judge, cache = others
     inputs = Inputs(model, firmware, None, float16, judge, cache)
     check_weights(inputs, open_model(model))
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    (mixed / "diffusion.safetensors").symlink_to(float16 / "diffusion.safetensors")
+    save_autoencoder(mixed / "autoencoder.safetensors", Autoencoder(), {})
+    with pytest.raises(TtiError, match="is another autoencoder than the one"):
+        check_weights(Inputs(model, firmware, None, mixed, judge, cache), open_model(model))
     (tmp_path / "diffusion.safetensors").symlink_to(float16 / "autoencoder.safetensors")
     swapped = Inputs(model, firmware, None, tmp_path, judge, cache)
     with pytest.raises(TtiError, match="holds no diffusion model; check --float"):

@@ -14,7 +14,7 @@ from ttikit.errors import TtiError  # noqa: E402
 from ttikit.evaluate.expectations import parse  # noqa: E402
 from ttikit.evaluate.trial import FloatArtist, Way, run_trial  # noqa: E402
 from ttikit.export import reference  # noqa: E402
-from ttikit.training.checkpoint import read_metadata, save_tensors  # noqa: E402
+from ttikit.training.checkpoint import load_tensors, read_metadata, save_tensors  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
 from ttikit.training.diffusion import latent_space  # noqa: E402
 from ttikit.training.models import Autoencoder, ModelConfig, TextToLatent  # noqa: E402
@@ -96,6 +96,11 @@ def test_ways_that_do_not_fit_are_refused(files):
         FloatArtist(files["student"], files["autoencoder"], Way(reader=files["reader"]))
     with pytest.raises(TtiError, match="no diffusion"):
         FloatArtist(files["reader"], files["autoencoder"], Way())
+    stranger = files["reader"].with_name("stranger")
+    tensors, about = load_tensors(files["reader"])
+    save_tensors(stranger, tensors | {"latent.std": 2 * torch.ones(4)}, about)
+    with pytest.raises(TtiError, match="stranger was trained on latents of another scale"):
+        FloatArtist(files["teacher"], files["autoencoder"], Way(reader=stranger))
     other = files["student"].with_name("other")
     save_tensors(other, Autoencoder().state_dict(), {"kind": "autoencoder"})
     with pytest.raises(TtiError, match="other is another autoencoder than the one"):

@@ -45,12 +45,22 @@ def test_show_prints_every_tensor_and_the_metadata() -> None:
 def test_show_counts_what_is_too_long_to_read(tmp_path: Path) -> None:
     few, many = {f"word{i}": i for i in range(40)}, {f"form{i}": i for i in range(1100)}
     path = tmp_path / "long.tti"
-    metadata = {"few": few, "deep": [{"many": many}], "row": [7] * 41}
+    nest: Any = "core"
+    for _ in range(400):
+        nest = [nest]
+    metadata = {
+        **{f"key{i}": i for i in range(50)},
+        **{"few": few, "deep": [{"many": many}], "row": [7] * 41, "nest": nest},
+        **{"text": "a" * 5000, "wide": [["wide"] * 40] * 40},
+    }
     write_model(path, {"w": Tensor(SCALE)}, metadata)
     out = run("show", path).output
     assert "word39" in out and "form" not in out
     assert '"many": "(1,100 entries, see --json)"' in out
     assert 'row: "(41 entries, see --json)"' in out
+    assert "key49: 49" in out and "core" not in out
+    assert "aaa… (5,002 characters, see --json)" in out
+    assert out.count("wide") < 200 and len(out.splitlines()) < 120
     assert "1 tensors, 8 bytes in them" in out.splitlines()[-1]
     assert json.loads(run("show", path, "--json").output)["metadata"] == metadata
 

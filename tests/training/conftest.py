@@ -70,6 +70,11 @@ def strangers() -> Iterator[tuple[LatentCache, str]]:
     yield replace(known, data={"domain": "shapes"}), "words of another domain"
 
 
+def celebrities() -> LatentCache:
+    """A `small_cache` of pictures under another licence than renders."""
+    return replace(small_cache(), data={"source": "celeba"})
+
+
 def captions(labels: np.ndarray, rng: np.random.Generator, length: int = 32) -> np.ndarray:
     """Stand-in for the caption grammar: one word for the attribute, one of three others."""
     tokens = np.zeros((len(labels), length), np.int64)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from ttikit.training.loop import Budget, Counters, Settings  # noqa: E402
 from ttikit.training.models import TextToLatent  # noqa: E402
 from ttikit.training.sampling import euler, one_branch  # noqa: E402
 
-from .conftest import SMALL, captions, small_cache, strangers  # noqa: E402
+from .conftest import SMALL, captions, celebrities, small_cache, strangers  # noqa: E402
 
 
 def settings(out, samples):
@@ -281,12 +283,44 @@ def test_what_cannot_be_aligned_is_refused(runs, tmp_path):
     for stranger, what in strangers():
         with pytest.raises(TtiError, match=what):
             align(runs, tmp_path / "b", cache=stranger)
-    align(runs, tmp_path / "c", 8)
+    align(runs, tmp_path / "c", 8, cache=celebrities())
+    with pytest.raises(TtiError, match=r"aligned from .* or on other latents; choose another"):
+        align(runs, tmp_path / "c", 8)  # the licence would be lost
+    align(runs, tmp_path / "c2", 8)
     second = tmp_path / "second"
     teacher = runs / "teacher" / diffusion.EXPORT
     reflow.train_reflow(small_cache(), teacher, runs / "pairs", settings(second, 8 * 2))
-    with pytest.raises(TtiError, match="aligned from another model or with other readers"):
-        align(runs, tmp_path / "c", student=second)
+    with pytest.raises(TtiError, match=r"aligned from another model, with other readers"):
+        align(runs, tmp_path / "c2", student=second)
     for readers in ((1,), (0, 1)):
-        with pytest.raises(TtiError, match="aligned from another model or with other readers"):
-            align(runs, tmp_path / "c", readers=readers)
+        with pytest.raises(TtiError, match=r"aligned from another model, with other readers"):
+            align(runs, tmp_path / "c2", readers=readers)
+
+
+def test_a_run_of_another_stage_is_left_alone(runs, tmp_path):
+    for stage in ("student", "teacher"):
+        shutil.copytree(runs / stage, tmp_path / stage)
+        before = (tmp_path / stage / diffusion.EXPORT).read_bytes()
+        for samples in (8, 8 * 1000):
+            with pytest.raises(TtiError, match="choose another --out"):
+                align(runs, tmp_path / stage, samples)
+        assert (tmp_path / stage / diffusion.EXPORT).read_bytes() == before
+    align(runs, tmp_path / "aligned", 8)
+    before = (tmp_path / "aligned" / diffusion.EXPORT).read_bytes()
+    teacher = runs / "teacher" / diffusion.EXPORT
+    for samples in (8, 8 * 1000):
+        with pytest.raises(TtiError, match="was trained on pairs of another teacher"):
+            of = settings(tmp_path / "aligned", samples)
+            reflow.train_reflow(small_cache(), teacher, runs / "pairs", of)
+    assert (tmp_path / "aligned" / diffusion.EXPORT).read_bytes() == before
+
+
+def test_readers_of_other_latents_are_refused(runs, tmp_path):
+    cache = replace(small_cache(), std=2 * small_cache().std)
+    reader.train_reader(cache, captions, Settings(tmp_path, 16, Budget(samples=16)), config=SMALL)
+    (tmp_path / "both").mkdir()
+    shutil.copytree(runs / "student", tmp_path / "both" / "student")
+    shutil.copytree(runs / "reader0", tmp_path / "both" / "reader0")
+    (tmp_path / "both" / "reader1").symlink_to(tmp_path)
+    with pytest.raises(TtiError, match=r"reader1/.* was trained on latents of another scale"):
+        align(tmp_path / "both", tmp_path / "out", readers=(0, 1))

@@ -130,7 +130,7 @@ def test_figures(pictures, tmp_path):
     path = tmp_path / "export.safetensors"
     whole = Autoencoder()
     whole.decoder = lively_decoder()
-    save_autoencoder(path, whole, 0)
+    save_autoencoder(path, whole, {})
     latents = (standardised(3) * STD + MEAN).numpy()
     figures = compare(path, MEAN, STD, latents, latents[:2], pictures[:2])
     assert [row.scales for row in figures.rows] == ["99.9 %", "99.99 %", "99.999 %", "100 %", EACH]

@@ -26,7 +26,7 @@ def start(pictures, tmp_path):
     path = tmp_path / "start.safetensors"
     whole = Autoencoder()
     torch.nn.init.constant_(whole.decoder.conv_out.bias, 0.9)  # far too bright: easy to improve
-    ae.save_autoencoder(path, whole, 7)
+    ae.save_autoencoder(path, whole, {"samples": 7})
     labels = np.zeros((len(pictures), 1), np.uint8)
     whole = ae.load_autoencoder(path)
     cache = build_cache(
@@ -57,7 +57,7 @@ def test_the_decoder_learns_and_the_encoder_stays(start, tmp_path, monkeypatch):
     assert all(torch.equal(old[n], new[n]) for n in old if n.startswith("encoder."))
     assert all(not torch.equal(old[n], new[n]) for n in old if n.startswith("decoder."))
     about = load_tensors(tmp_path / "run" / ae.EXPORT)[1]
-    assert about == {"kind": "autoencoder", "samples": 7, "tuned_samples": 60}
+    assert about == {"kind": "autoencoder", "samples": 7, "tuned_samples": 60, "data": {}}
     ae.load_autoencoder(tmp_path / "run" / ae.EXPORT)
 
 
@@ -99,7 +99,16 @@ def test_refusals(start, pictures, tmp_path):
     tune("run", 2)
     with pytest.raises(TtiError, match="another percentile"):
         tune("run", 4, percentile=99.0)
+    celebrities = replace(cache, data={"source": "celeba"})
+    settings = Settings(tmp_path / "run", 2, Budget(samples=4))
+    with pytest.raises(TtiError, match="or on other latents"):
+        decoder_tuning.tune_decoder(celebrities, pictures, pictures[:4], path, settings)
+    settings = Settings(tmp_path / "celeba", 2, Budget(samples=2))
+    decoder_tuning.tune_decoder(celebrities, pictures, pictures[:4], path, settings)
     settings = Settings(tmp_path / "x", 2, Budget(samples=2))
+    tuned = tmp_path / "celeba" / ae.EXPORT
+    with pytest.raises(TtiError, match="learned from pictures of celeba, and these are of render"):
+        decoder_tuning.tune_decoder(cache, pictures, pictures, tuned, settings)
     with pytest.raises(TtiError, match="24 cached latents but 3 pictures"):
         decoder_tuning.tune_decoder(cache, pictures[:3], pictures, path, settings)
     other = replace(cache, autoencoder="of another")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,21 +12,32 @@ torch = pytest.importorskip("torch")
 from ttikit.errors import TtiError  # noqa: E402
 from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
 from ttikit.training.mixing import mix, parse_share  # noqa: E402
+from ttikit.training.models import TextToLatent  # noqa: E402
 
-ABOUT = {"kind": "diffusion", "config": {"dim": 2}, "autoencoder": "one", "samples": 10}
+from .conftest import SMALL  # noqa: E402
+
+ABOUT = {"kind": "diffusion", "config": SMALL.to_dict(), "autoencoder": "one", "samples": 10}
+SPACE = {"latent.mean": torch.tensor([1 / 3, 0, 0, 0]), "latent.std": torch.full((4,), 0.1)}
 
 
 @pytest.fixture
 def model(tmp_path):
-    def write(name, value, **changes):
-        tensors = {"w": torch.full((2, 3), value), "latent.mean": torch.tensor([1 / 3])}
-        tensors["latent.std"] = torch.tensor([changes.pop("std", 0.1)])
-        tensors |= changes.pop("tensors", {})
+    """Writes a model, all of whose weights are one value."""
+
+    def write(name, value, tensors=None, **changes):
+        state = TextToLatent(SMALL).state_dict()
+        weights = {key: torch.full_like(old, value) for key, old in state.items()}
         path = tmp_path / f"{name}.safetensors"
-        save_tensors(path, tensors, {**ABOUT, **changes})
+        save_tensors(path, {**weights, **SPACE, **(tensors or {})}, {**ABOUT, **changes})
         return path
 
     return write
+
+
+def all_are(path, value):
+    tensors, _ = load_tensors(path)
+    weights = [tensor for name, tensor in tensors.items() if name not in SPACE]
+    return len(weights) > 40 and all(torch.equal(w, torch.full_like(w, value)) for w in weights)
 
 
 def test_weights_are_added_and_scale_and_counters_kept(model, tmp_path):
@@ -35,9 +47,8 @@ def test_weights_are_added_and_scale_and_counters_kept(model, tmp_path):
     out = tmp_path / "out.safetensors"
     about = mix([(first, 0.5), (second, 0.75), (start, -0.25)], out)
     tensors, read = load_tensors(out)
-    assert torch.allclose(tensors["w"], torch.full((2, 3), 3.75))
-    assert torch.equal(tensors["latent.mean"], torch.tensor([1 / 3]))
-    assert torch.equal(tensors["latent.std"], torch.tensor([0.1]))
+    assert all_are(out, 3.75)
+    assert all(torch.equal(tensors[name], value) for name, value in SPACE.items())
     data = {"source": "render", "domain": ""}
     assert read == about == {**ABOUT, "samples": 30, "paths": 7, "captions": 3, "data": data}
 
@@ -50,28 +61,50 @@ def test_one_model_alone_stays_what_it_is(model, tmp_path):
     assert all(torch.equal(value, after[0][name]) for name, value in before[0].items())
 
 
+def test_copies_in_half_precision_can_be_added(model, tmp_path):
+    halves = {name: w.half() for name, w in TextToLatent(SMALL).state_dict().items()}
+    one, other, out = model("one", 0.0), model("other", 0.0, halves), tmp_path / "out"
+    mix([(one, 0.5), (other, 0.5)], out)
+    tensors, _ = load_tensors(out)
+    assert all(torch.equal(tensors[name], w.float() / 2) for name, w in halves.items())
+
+
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "what"),
     [
-        {"autoencoder": "two"},
-        {"config": {"dim": 3}},
-        {"std": 0.2},
-        {"data": {"domain": "x"}},
-        {"data": {"source": "celeba"}},
-        {"tensors": {"w": torch.zeros(3, 2)}},
-        {"tensors": {"w": torch.zeros(())}},  # would be added to each weight
-        {"tensors": {"more": torch.zeros(1)}},
+        ({"autoencoder": "two"}, "was trained on latents of another autoencoder"),
+        ({"tensors": {"latent.std": torch.ones(4)}}, "was trained on latents of another scale"),
+        ({"data": {"domain": "x"}}, "knows the words of another domain"),
+        ({"data": {"source": "celeba"}}, "learned from pictures of celeba, and these are of rend"),
+        ({"config": {**SMALL.to_dict(), "guides": 5}}, "does not fit the sizes that it names"),
+        ({"config": {"dim": "x"}}, "does not fit the sizes that it names"),
+        ({"config": {"more": 1}}, "does not fit the sizes that it names"),
+        ({"config": 7}, "does not fit the sizes that it names"),
+        ({"tensors": {"null": torch.zeros(3, 2)}}, "does not fit the sizes that it names"),
+        ({"tensors": {"more": torch.zeros(1)}}, "does not fit the sizes that it names"),
+        ({"tensors": {"latent.std": torch.zeros(4)}}, "has latents of a scale that is none"),
+        ({"tensors": {"latent.mean": torch.full((4,), torch.nan)}}, "has latents of a scale that"),
+        ({"kind": "judge"}, "holds no diffusion model"),
     ],
 )
-def test_strangers_are_refused(model, tmp_path, changes):
-    out = tmp_path / "out.safetensors"
-    one, other = model("one", 1.0), model("other", 1.0, **changes)
-    with pytest.raises(TtiError, match=r"other.safetensors is no relative of .*one.safetensors"):
+def test_strangers_are_refused(model, tmp_path, changes, what):
+    out, one, other = tmp_path / "out", model("one", 1.0), model("other", 1.0, **changes)
+    with pytest.raises(TtiError, match=rf"other.safetensors {what}"):
         mix([(one, 0.5), (other, 0.5)], out)
-    with pytest.raises(TtiError, match=r"one.safetensors is no relative of .*other.safetensors"):
-        mix([(other, 0.5), (one, 0.5)], out)
-    with pytest.raises(TtiError, match="holds no diffusion model"):
-        mix([(one, 0.5), (model("judge", 1.0, kind="judge"), 0.5)], out)
+    assert not out.exists()
+
+
+def test_other_sizes_are_refused(model, tmp_path):
+    one, large = model("one", 1.0), TextToLatent()
+    about = {**ABOUT, "config": large.config.to_dict()}
+    save_tensors(tmp_path / "large", large.state_dict() | SPACE, about)
+    for shares in ((one, tmp_path / "large"), (tmp_path / "large", one)):
+        with pytest.raises(TtiError, match=r"has other sizes than"):
+            mix([(path, 0.5) for path in shares], tmp_path / "out")
+
+
+def test_shares_make_sense(model, tmp_path):
+    one, out = model("one", 1.0), tmp_path / "out.safetensors"
     with pytest.raises(TtiError, match=r"the shares add up to 0\.9"):
         mix([(one, 0.4), (one, 0.5)], out)
     for share in (11.0, -1e30, float("nan")):
@@ -81,31 +114,36 @@ def test_strangers_are_refused(model, tmp_path, changes):
 
 
 def test_no_model_is_overwritten(model, tmp_path):
-    one, link = model("one", 1.0), tmp_path / "link"
+    one, link, loop = model("one", 1.0), tmp_path / "link", tmp_path / "loop"
     link.symlink_to(one)
-    before = one.read_bytes()
-    for taken in (one, link, tmp_path / "x" / ".." / one.name, tmp_path):
-        with pytest.raises(TtiError, match="a folder or one of the models to mix"):
+    loop.symlink_to(loop)
+    before, pipe = one.read_bytes(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for taken in (one, link, tmp_path / "x" / ".." / one.name):
+        with pytest.raises(TtiError, match="is one of the models to mix; name another -o"):
             mix([(one, 1.0)], taken)
-    with pytest.raises(TtiError, match="a folder or one of the models to mix"):
+    with pytest.raises(TtiError, match="is one of the models to mix"):
         mix([(link, 1.0)], one)
-    with pytest.raises(TtiError, match="cannot be written"):
-        mix([(one, 1.0)], one / "below")
-    assert one.read_bytes() == before
+    for name in (tmp_path, one / "below", tmp_path / ("x" * 300), pipe):
+        with pytest.raises(TtiError, match="cannot be written"):
+            mix([(one, 1.0)], name)
+    with pytest.raises(TtiError, match="loop does not exist"):
+        mix([(loop, 1.0)], tmp_path / "out")
+    assert one.read_bytes() == before and pipe.is_fifo()
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_weights_that_are_no_numbers_are_refused(model, tmp_path, value):
-    out = tmp_path / "out.safetensors"
-    with pytest.raises(TtiError, match=r"bad.safetensors has weights that are no numbers \(w\)"):
-        mix([(model("one", 1.0), 1.0), (model("bad", value), 0.0)], out)
+    out, bad = tmp_path / "out", model("bad", 1.0, {"null": torch.full((32,), value)})
+    with pytest.raises(TtiError, match=r"bad.safetensors has weights that are no numbers \(null"):
+        mix([(model("one", 1.0), 1.0), (bad, 0.0)], out)
     assert not out.exists()
 
 
 def test_large_shares_cost_no_precision(model, tmp_path):
-    one, other, out = model("one", 1.0 + 2**-23), model("other", 1.0), tmp_path / "out.safetensors"
+    one, other, out = model("one", 1.0 + 2**-23), model("other", 1.0), tmp_path / "out"
     mix([(one, 10.0), (other, -9.0)], out)
-    assert torch.equal(load_tensors(out)[0]["w"], torch.full((2, 3), 1 + 10 * 2**-23))
+    assert all_are(out, 1 + 10 * 2**-23)
 
 
 def test_shares_of_a_command_line():

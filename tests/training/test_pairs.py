@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from ttikit.training.models import TextToLatent  # noqa: E402
 from ttikit.training.reader import Reader  # noqa: E402
 from ttikit.training.recipes import new_student  # noqa: E402
 
-from .conftest import SMALL, captions, small_cache, strangers  # noqa: E402
+from .conftest import SMALL, captions, celebrities, small_cache, strangers  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +42,7 @@ def files(teacher, tmp_path_factory):
     ):
         save_diffusion(folder / name, model.state_dict(), model.config, cache, {"samples": 1})
     about = {"attributes": ["Male"], "config": SMALL.to_dict(), "autoencoder": "test"}
-    celebrities = replace(cache, data={"source": "celeba"})
-    save_diffusion(folder / "celeba", teacher.state_dict(), SMALL, celebrities, {"samples": 1})
+    save_diffusion(folder / "celeba", teacher.state_dict(), SMALL, celebrities(), {"samples": 1})
     reader = Reader(1, SMALL)
     torch.nn.init.normal_(reader.shown.weight, std=3.0)  # or it would say the same of all faces
     torch.nn.init.normal_(reader.asked.weight, std=3.0)
@@ -173,8 +171,9 @@ def test_a_stop_loses_one_file_at_most(files, tmp_path, monkeypatch):
 
 def test_pairs_of_other_origin_are_refused(files, tmp_path):
     draw(files, tmp_path, 4)
-    for options in ({"teacher": "other"}, {"reader": None}, {"seed": 1}):
-        with pytest.raises(TtiError, match="another teacher, reader, autoencoder or seed; delete"):
+    others = {"teacher": "other"}, {"reader": None}, {"seed": 1}, {"cache": celebrities()}
+    for options in others:
+        with pytest.raises(TtiError, match=r"another teacher, reader, autoencoder, .* delete"):
             draw(files, tmp_path, **options)
     for stranger, what in strangers():
         with pytest.raises(TtiError, match=f"teacher .*{what}"):
@@ -183,6 +182,9 @@ def test_pairs_of_other_origin_are_refused(files, tmp_path):
         draw(files, tmp_path / "fresh", teacher="celeba")
     with pytest.raises(TtiError, match="distilled already"):
         draw(files, tmp_path / "fresh", teacher="student")
+    save_tensors(tmp_path / "old" / "00000.safetensors", {}, {"kind": "pairs", "count": 0})
+    with pytest.raises(TtiError, match="does not say 'autoencoder': it is too old, draw new pai"):
+        draw(files, tmp_path / "old")
     save_tensors(tmp_path / "00009.safetensors", {}, {"kind": "diffusion"})
     with pytest.raises(TtiError, match="holds no pairs; give the folder"):
         draw(files, tmp_path)

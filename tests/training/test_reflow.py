@@ -20,7 +20,7 @@ from ttikit.training.models import TextToLatent  # noqa: E402
 from ttikit.training.sampling import euler, guided, one_branch  # noqa: E402
 from ttikit.training.world import World  # noqa: E402
 
-from .conftest import SMALL, captions, small_cache, strangers  # noqa: E402
+from .conftest import SMALL, captions, celebrities, small_cache, strangers  # noqa: E402
 
 
 def settings(out, samples, **options):
@@ -163,8 +163,12 @@ def test_wrong_teachers_and_pairs_are_refused(runs, cache, tmp_path):
     with pytest.raises(TtiError, match="pairs of another teacher than"):
         train(runs, tmp_path / "run", 16, teacher=other / EXPORT)
     pairs.draw_pairs(cache, captions, other / EXPORT, tmp_path / "pairs", 16, chunk=16)
-    with pytest.raises(TtiError, match="trained on pairs of another teacher or reader"):
+    with pytest.raises(TtiError, match="trained on pairs of another teacher, reader or latents"):
         train(runs, tmp_path / "run", 32, teacher=other / EXPORT, drawn=tmp_path / "pairs")
+    pairs.draw_pairs(celebrities(), captions, runs / EXPORT, tmp_path / "celeba", 16, chunk=16)
+    with pytest.raises(TtiError, match="celeba holds pairs that were drawn with other latents"):
+        train(runs, tmp_path / "third", 16, drawn=tmp_path / "celeba")
+    train(runs, tmp_path / "third", 16, drawn=tmp_path / "celeba", cache=celebrities())
     for stranger, what in strangers():
         with pytest.raises(TtiError, match=what):
             train(runs, tmp_path / "third", 16, cache=stranger)

@@ -54,9 +54,9 @@ def test_a_row_of_padding_is_an_empty_prompt():
     model = TextToLatent(replace(SMALL, guides=5, paces=5))
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.1)
-    tokens, x = torch.tensor([[3, 4], [0, 0]]), torch.randn(2, 8, 8, 4)
+    tokens, x = torch.tensor([[3, 4, 0], [0, 0, 0]]), torch.randn(2, 8, 8, 4)
     with torch.no_grad():
-        text = model.prompt(tokens[:1].expand(2, 2), torch.tensor([False, True]))
+        text = model.prompt(torch.tensor([[3, 4], [3, 4]]), torch.tensor([False, True]))
         text = text + model.recipe(torch.tensor([3.0]), torch.tensor([4.0]))
         expected = model.dit(x, torch.tensor([0.5, 0.5]), text)
         torch.testing.assert_close(one_branch(model, tokens, 3, 4)(x, 0.5), expected)

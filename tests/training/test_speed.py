@@ -160,7 +160,7 @@ def test_a_bad_step_between_two_looks_never_reaches_a_checkpoint(tmp_path):
         settings = Settings(tmp_path, 8, Budget(samples=8 * steps), look_every=1000)
         optimiser = torch.optim.AdamW(model.parameters())
         trainer = Trainer(model, [optimiser], Schedule(1e-3), loss, settings)
-        trainer.resume()
+        trainer.resume({}, "")
         trainer.run()
 
     run(2, None)

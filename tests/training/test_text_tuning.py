@@ -21,7 +21,7 @@ from ttikit.training.loop import Budget, Counters, Settings  # noqa: E402
 from ttikit.training.models import TextToLatent  # noqa: E402
 from ttikit.training.recipes import load_student, new_student  # noqa: E402
 
-from .conftest import SMALL, small_cache, strangers  # noqa: E402
+from .conftest import SMALL, celebrities, small_cache, strangers  # noqa: E402
 
 STEPS = 150
 
@@ -101,12 +101,12 @@ def test_the_head_learns_faster_than_what_it_reads(models, tmp_path, monkeypatch
 
 
 def test_the_data_are_those_it_learned_from(models, tmp_path):
-    celebrities = small_cache()
-    celebrities.data = {"source": "celeba"}
-    tune(models, tmp_path, 1, cache=celebrities)
+    tune(models, tmp_path, 1, cache=celebrities())
     assert load_tensors(tmp_path / EXPORT)[1]["data"] == {"source": "celeba"}
     with pytest.raises(TtiError, match="learned from pictures of celeba, and these are of render"):
         load_student(tmp_path / EXPORT, small_cache())
+    with pytest.raises(TtiError, match=r"tuned from .* or other latents; choose another --out"):
+        tune(models, tmp_path, 1)
 
 
 def test_the_old_vectors_hold(models, tmp_path, monkeypatch):
@@ -180,7 +180,7 @@ def test_what_cannot_be_tuned_is_refused(models, tmp_path):
     tune(models, tmp_path / "c", 1)
     other = small_cache()
     other.attributes = ["Young"]
-    with pytest.raises(TtiError, match="with other labels"):
+    with pytest.raises(TtiError, match="tuned from another model, other labels"):
         tune(models, tmp_path / "c", 1, cache=other)
     tensors, _ = load_tensors(models / "student" / EXPORT)
     config = load_diffusion(models / "student" / EXPORT)[0].config

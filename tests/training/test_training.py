@@ -23,7 +23,12 @@ from ttikit.training.checkpoint import (  # noqa: E402
     save_tensors,
 )
 from ttikit.training.journal import LOG  # noqa: E402
-from ttikit.training.latents import LatentSpace, build_cache, load_cache  # noqa: E402
+from ttikit.training.latents import (  # noqa: E402
+    LatentSpace,
+    build_cache,
+    check_pictures,
+    load_cache,
+)
 from ttikit.training.loop import Budget, Settings, Trainer  # noqa: E402
 from ttikit.training.models import Autoencoder, TextToLatent  # noqa: E402
 from ttikit.training.optim import Average, Muon, Schedule, orthogonalise  # noqa: E402
@@ -142,14 +147,13 @@ def test_runs_that_do_not_belong_together_are_refused(cache, tmp_path):
         diffusion.load_diffusion(_other_kind(tmp_path / "x.safetensors"))
 
 
-def test_a_run_of_an_older_version_goes_on(cache, tmp_path):
+def test_a_run_of_an_older_version_is_left_alone(cache, tmp_path):
     train(cache, tmp_path, 8)
     tensors, counters = load_tensors(tmp_path / NAME)
-    del counters["extra"]["mean"], counters["extra"]["balance"]
+    del counters["sources"]
     save_tensors(tmp_path / NAME, tensors, counters)
-    train(cache, tmp_path, 16)
-    extra = load_tensors(tmp_path / NAME)[1]["extra"]
-    assert extra["mean"] == cache.mean.tolist() and extra["balance"] == 1.0
+    with pytest.raises(TtiError, match="was begun by an older version; choose another --out"):
+        train(cache, tmp_path, 16)
 
 
 def test_files_that_are_no_model_are_told_from_one(cache, tmp_path):
@@ -273,6 +277,19 @@ def test_autoencoder_learns_and_its_latents_are_cached(pictures, tmp_path):
         mirrored = ae.to_scale(torch.from_numpy(pictures[:, :, ::-1].copy()))
         mean = model.encoder(mirrored)[0].permute(0, 2, 3, 1)
     torch.testing.assert_close(flipped, (mean - read.mean) / read.std, atol=1e-2, rtol=0)
+
+
+def test_an_autoencoder_keeps_its_licence(pictures, tmp_path):
+    path = tmp_path / ae.EXPORT
+    for data in ({"source": "celeba"}, {"source": "celeba", "domain": ""}):
+        ae.train_autoencoder(pictures, pictures[:0], settings(tmp_path, 8), data=data)
+    assert load_tensors(path)[1]["data"]["source"] == "celeba"
+    with pytest.raises(TtiError, match="trained on pictures of another source or domain"):
+        ae.train_autoencoder(pictures, pictures[:0], settings(tmp_path, 8))
+    check_pictures(path, {"source": "celeba"})
+    for other in ({}, {"source": "folder"}):
+        with pytest.raises(TtiError, match=r"export.safetensors learned from pictures of celeba"):
+            check_pictures(path, other)
 
 
 def test_another_cache_is_not_overwritten(pictures, tmp_path):

@@ -14,6 +14,7 @@ from ttikit.data.domain import (
     OwnDomain,
     Saying,
 )
+from ttikit.data.shards import RENDER
 from ttikit.data.vocabulary import Vocabulary
 from ttikit.errors import TtiError
 
@@ -24,10 +25,18 @@ def domain_of(data: Mapping[str, str]) -> Domain:
     return parse_domain(text, "the domain that was trained") if text else FACE_DOMAIN
 
 
-def origin_of(data: Mapping[str, str]) -> tuple[str, str]:
+def origin_of(data: Mapping[str, str]) -> dict[str, str]:
     """Source and domain of the pictures, by what is kept under `data`; renders do not say it in
     older files."""
-    return data.get("source", "render"), data.get("domain", "")
+    return {"pictures": data.get("source", RENDER), "domain": data.get("domain", "")}
+
+
+def check_licence(path: Path, learned: Mapping[str, str], data: Mapping[str, str]) -> None:
+    """Raise TtiError if what `path` learned, from pictures of `learned`, must not be used with
+    those of `data`: what comes of it would lose its licence. Renders are free, all others not."""
+    source, other = origin_of(learned)["pictures"], origin_of(data)["pictures"]
+    if source not in (RENDER, other):
+        raise TtiError(f"{path} learned from pictures of {source}, and these are of {other}")
 
 
 def read_domain(path: Path | None) -> Domain:

@@ -13,12 +13,14 @@ from torch import Tensor
 
 from ttikit.data.attributes import UNKNOWN
 from ttikit.data.dataset import FaceDataset
+from ttikit.data.domain_file import origin_of
 from ttikit.errors import TtiError
 from ttikit.evaluate.classifier import look, prepared, save_judge
 from ttikit.evaluate.classifier_figures import RULE, Figures, auc, figures, is_clear, thresholds
 from ttikit.evaluate.network import Classifier
 from ttikit.evaluate.reference_pictures import passed
 from ttikit.training.autoencoder import Pictures
+from ttikit.training.checkpoint import file_checksum
 from ttikit.training.latents import Labels
 from ttikit.training.loop import Counters, Settings, Trainer, generator
 from ttikit.training.optim import Schedule, build_optimisers
@@ -129,7 +131,12 @@ def train_classifier(
     torch.manual_seed(settings.seed)
     model = Classifier(len(train.attributes)).to(device)
     trainer = _trainer(model, material, held_out, settings, rate, device)
-    trainer.resume()
+    sources = {
+        **origin_of(train.data),
+        "attributes": list(train.attributes),
+        "autoencoder": file_checksum(autoencoder),
+    }
+    trainer.resume(sources, "trained on other data, labels or with another autoencoder")
     calibration = (
         np.concatenate((train.images[:CALIBRATION], decoded[:CALIBRATION])),
         np.concatenate((train.labels[:CALIBRATION],) * 2),

@@ -112,12 +112,14 @@ def check_weights(inputs: Inputs, model: ModelFile) -> None:
     """Refuse, before any work, float weights of another model."""
     from ttikit.evaluate.precision import check_pair
     from ttikit.training.checkpoint import load_tensors
+    from ttikit.training.diffusion import latent_space
+    from ttikit.training.latents import check_autoencoder
 
     float_words = load_tensors(inputs.diffusion)[0].get("text.embed.weight")
     if float_words is None:
         raise TtiError(f"{inputs.diffusion} holds no diffusion model; check --float")
     check_pair(model["text.embed"], float_words.float().numpy(), inputs.diffusion)
-    load_tensors(inputs.autoencoder)
+    check_autoencoder(inputs.autoencoder, latent_space(inputs.diffusion).autoencoder)
 
 
 def _float(evaluation: Evaluation, inputs: Inputs, model: ModelFile) -> None:

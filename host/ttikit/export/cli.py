@@ -27,13 +27,15 @@ def export(
     from ttikit.export.probe import probe
     from ttikit.export.run import calibrated, check_distilled, describe
     from ttikit.model_file import encode_model, write_model
-    from ttikit.training.checkpoint import read_metadata
-    from ttikit.training.latents import check_autoencoder
+    from ttikit.training.diffusion import latent_space
+    from ttikit.training.latents import check_autoencoder, check_pictures
     from ttikit.training.loop import prepare_cpu
 
     prepare_cpu(1)  # more would add up in another order, and a few weights be rounded otherwise
     check_distilled(diffusion)
-    check_autoencoder(autoencoder, read_metadata(diffusion)["autoencoder"])
+    space = latent_space(diffusion)
+    check_autoencoder(autoencoder, space.autoencoder)
+    check_pictures(autoencoder, space.data)
     if half is not None:
         diffusion = write_half(diffusion, half / "diffusion.safetensors")
         autoencoder = write_half(autoencoder, half / "autoencoder.safetensors")

@@ -62,4 +62,5 @@ def _windows(x: Tensor) -> Tensor:
 @torch.no_grad()
 def _add(seen: dict[str, np.ndarray], name: str, x: Tensor) -> None:
     rows = x.reshape(-1, x.shape[-1]).float()
-    seen[name] = seen.get(name, 0.0) + (rows.T @ rows).double().cpu().numpy()
+    with np.errstate(invalid="ignore"):  # who uses them looks for what is no number
+        seen[name] = seen.get(name, 0.0) + (rows.T @ rows).double().cpu().numpy()

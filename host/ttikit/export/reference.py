@@ -14,7 +14,8 @@ from ttikit import simulator
 from ttikit.data.vocabulary import Ids
 from ttikit.errors import TtiError
 from ttikit.training.autoencoder import load_autoencoder, to_pixels
-from ttikit.training.diffusion import load_diffusion
+from ttikit.training.diffusion import latent_space, load_diffusion
+from ttikit.training.latents import check_autoencoder
 from ttikit.training.sampling import euler, one_branch
 
 BATCH = 16
@@ -30,6 +31,7 @@ class FloatModel:
 
     def __init__(self, diffusion: Path, autoencoder: Path) -> None:
         self.model, self.mean, self.std = load_diffusion(diffusion)
+        check_autoencoder(autoencoder, latent_space(diffusion).autoencoder)
         self.decoder = load_autoencoder(autoencoder).decoder
 
     def latents(

@@ -13,7 +13,8 @@ import torch
 from rich.progress import track
 
 from ttikit.data.domain import Domain
-from ttikit.data.domain_file import domain_of
+from ttikit.data.domain_file import domain_of, origin_of
+from ttikit.data.shards import RENDER
 from ttikit.data.vocabulary import Ids
 from ttikit.errors import TtiError
 from ttikit.export.build import RECIPE_ROWS
@@ -107,7 +108,8 @@ def _moments(source: FloatModel, domain: Domain, ids: np.ndarray, latents: np.nd
     with recorded(source.model.dit, "dit") as dit:
         recipes = list(zip(PACES, itertools.cycle(STRENGTHS), strict=False))
         for steps, strength in track(recipes, description="inputs of the layers"):
-            some = np.concatenate((ids[steps % TURNS :: TURNS], np.zeros_like(ids[:1])))
+            turns = min(TURNS, len(ids))
+            some = np.concatenate((ids[steps % turns :: turns], np.zeros_like(ids[:1])))
             seeds = range(CALIBRATION_SEED + steps, CALIBRATION_SEED + steps + len(some))
             source.latents(some, seeds, steps, strength, note="")
     with recorded(source.decoder, "decoder") as decoder:
@@ -134,8 +136,8 @@ def describe(parts: Calibrated) -> dict[str, Any]:
 
 def licence(data: Mapping[str, str]) -> str:
     """Return under what terms a model may be used that learned from the data set `data`."""
-    source = data.get("source", "render")
-    if source == "render":
+    source = origin_of(data)["pictures"]
+    if source == RENDER:
         return "MIT; trained on our own renders of CC0 heads"
     if source == "celeba":
         return "non-commercial research only; trained on CelebA"

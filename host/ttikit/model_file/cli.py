@@ -20,7 +20,8 @@ app = typer.Typer(
     help="Look into model files (.tti): list them, check them, compare two.", no_args_is_help=True
 )
 
-READABLE = 40  # entries of the metadata that are shown; of more, only their number
+# Of the metadata, more entries, more of them within one another and longer text are not shown.
+READABLE, DEEPEST, LONGEST = 40, 8, 1000
 
 ModelPath = Annotated[Path, typer.Argument(help="A model file, for example models/faces.tti.")]
 
@@ -149,20 +150,23 @@ def _print_tables(model: ModelFile) -> None:
     if model.metadata:
         console.print("\nmetadata", style="bold")
         for name, value in model.metadata.items():
-            console.print(Text(f"{name}: {_json(_short(value))}"))
+            text = _json(_short(value))
+            if len(text) > LONGEST:
+                text = f"{text[:LONGEST]}… ({len(text):,} characters, see --json)"
+            console.print(Text(f"{name}: {text}"))
     console.print(
         f"\n{data['tensors']} tensors, {data['tensor_bytes']:,} bytes in them, "
         f"{data['bytes']:,} bytes in all, fingerprint {data['fingerprint']}"
     )
 
 
-def _short(value: Any) -> Any:
+def _short(value: Any, depth: int = 0) -> Any:
     """The metadata with what is too long to read, such as a vocabulary, only counted."""
-    if isinstance(value, list | dict) and len(value) > READABLE:
+    if isinstance(value, list | dict) and (len(value) > READABLE or depth > DEEPEST):
         return f"({len(value):,} entries, see --json)"
     if isinstance(value, dict):
-        return {name: _short(item) for name, item in value.items()}
-    return [_short(item) for item in value] if isinstance(value, list) else value
+        return {name: _short(item, depth + 1) for name, item in value.items()}
+    return [_short(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
 def _print_comparison(comparison: Comparison) -> None:

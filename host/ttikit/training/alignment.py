@@ -222,11 +222,11 @@ def train_aligned(
         check=export,
     )
     known = {
+        **cache.space.known,
         "student": file_checksum(student_path),
         "readers": [file_checksum(path) for path in reader_paths],
-        "autoencoder": cache.autoencoder,
     }
-    trainer.resume(known, "aligned from another model or with other readers")
+    trainer.resume(known, "aligned from another model, with other readers or on other latents")
     task.fill_crowd(trainer.counters)
     trainer.run()
     return {"paths": trainer.counters.samples}

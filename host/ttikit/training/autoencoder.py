@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ttikit.data.domain_file import origin_of
 from ttikit.errors import TtiError
 from ttikit.training.checkpoint import load_tensors, save_tensors
 from ttikit.training.loop import Counters, Settings, Trainer, generator
@@ -17,6 +19,7 @@ from ttikit.training.models import Autoencoder
 from ttikit.training.optim import Schedule, build_optimisers
 
 EXPORT = "export.safetensors"
+KIND = "autoencoder"
 CROP = 32  # side of the crops that the first part of the run trains on
 WHOLE_FROM = 0.75  # share of the run after which whole pictures replace the crops
 GRADIENT_WEIGHT = 0.5
@@ -90,10 +93,12 @@ def train_autoencoder(
     settings: Settings,
     rate: float = 5e-3,
     device: torch.device | None = None,
+    data: Mapping[str, str] | None = None,
 ) -> dict[str, float]:
     """Train (or resume) into ``settings.out``; returns held-out PSNR and what it was measured on.
 
-    ``export.safetensors`` with the weights is rewritten at the end and at each interruption.
+    ``export.safetensors`` with the weights is rewritten at the end and at each interruption. It
+    keeps ``data``, which is `FaceDataset.data`.
     """
     if len(pictures) == 0:
         raise TtiError("the data set has no training pictures yet; render some first")
@@ -117,11 +122,13 @@ def train_autoencoder(
     optimisers = build_optimisers(model, PLAIN, weight_decay=0.0)
     schedule = Schedule(rate, shape="cosine", warmup=100)
     trainer = Trainer(model, optimisers, schedule, loss, settings, check=check)
-    trainer.resume()
+    data = data or {}
+    trainer.resume(origin_of(data), "trained on pictures of another source or domain")
     try:
         trainer.run()
     finally:
-        save_autoencoder(settings.out / EXPORT, model, trainer.counters.samples)
+        counted = {"samples": trainer.counters.samples, "data": dict(data)}
+        save_autoencoder(settings.out / EXPORT, model, counted)
     if len(held_out) == 0:
         return {}
     return {
@@ -151,15 +158,15 @@ def _loss(model: Autoencoder, target: Tensor, counters: Counters) -> dict[str, T
     }
 
 
-def save_autoencoder(path: Path, model: Autoencoder, samples: int) -> None:
+def save_autoencoder(path: Path, model: Autoencoder, about: Mapping[str, Any]) -> None:
     """Write the weights for `load_autoencoder` and for the export to a model file."""
-    save_tensors(path, model.state_dict(), {"kind": "autoencoder", "samples": samples})
+    save_tensors(path, model.state_dict(), {"kind": KIND, **about})
 
 
 def load_autoencoder(path: Path) -> Autoencoder:
     """Read an autoencoder's ``export.safetensors``; raises `TtiError` if it is none."""
     tensors, metadata = load_tensors(path)
-    if metadata.get("kind") != "autoencoder":
+    if metadata.get("kind") != KIND:
         raise TtiError(f"{path} holds no autoencoder; give the export.safetensors of one")
     model = Autoencoder()
     model.load_state_dict(tensors)

@@ -44,7 +44,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[st
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `save_tensors` wrote; raises `TtiError` if the file is missing or damaged."""
     with _opened(path) as file:
-        metadata = json.loads((file.metadata() or {})["tti"])
+        metadata = _metadata(file)
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if _checksum(tensors) != metadata.pop("crc32", None):
         raise TtiError(f"{path} is damaged: its checksum is wrong; use another copy of it")
@@ -54,7 +54,14 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def read_metadata(path: Path) -> dict[str, Any]:
     """Only the metadata of such a file; its tensors are not checked. Raises `TtiError` alike."""
     with _opened(path) as file:
-        return json.loads((file.metadata() or {})["tti"])
+        return _metadata(file)
+
+
+def _metadata(file: Any) -> dict[str, Any]:
+    metadata = json.loads((file.metadata() or {})["tti"])
+    if not isinstance(metadata, dict):
+        raise ValueError("its metadata is no object")
+    return metadata
 
 
 @contextmanager

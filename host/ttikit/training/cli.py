@@ -64,7 +64,7 @@ def autoencoder(
         finish_minutes, seed,
     )  # fmt: skip
     train, (held_out, _) = FaceDataset(data, "train"), held_out_part(data)
-    result = train_autoencoder(train.images, held_out, settings, rate, chosen)
+    result = train_autoencoder(train.images, held_out, settings, rate, chosen, train.data)
     report(result, as_json, out)
 
 
@@ -85,7 +85,13 @@ def latents(
     from ttikit.data.dataset import FaceDataset
     from ttikit.training.autoencoder import load_autoencoder
     from ttikit.training.diffusion import latent_space
-    from ttikit.training.latents import build_cache, check_autoencoder, has_encoder, load_cache
+    from ttikit.training.latents import (
+        build_cache,
+        check_autoencoder,
+        check_pictures,
+        has_encoder,
+        load_cache,
+    )
     from ttikit.training.loop import pick_device, prepare_cpu
 
     prepare_cpu(threads)
@@ -95,6 +101,7 @@ def latents(
     elif out.exists() and has_encoder(autoencoder, load_cache(out).autoencoder):
         scale = load_cache(out).space
     train, (held_out, held_out_labels) = FaceDataset(data, "train"), held_out_part(data)
+    check_pictures(autoencoder, train.data)
     cache = build_cache(
         load_autoencoder(autoencoder), train.images, train.labels, held_out,
         held_out_labels, train.attributes, out, pick_device(device), train.data, scale,
@@ -187,12 +194,14 @@ def sample(
 ) -> None:
     """Draw a sheet of prompts × seeds with the float model, to look at it."""
     from ttikit.training.autoencoder import load_autoencoder
-    from ttikit.training.diffusion import load_diffusion, trained_domain
+    from ttikit.training.diffusion import latent_space, load_diffusion, trained_domain
+    from ttikit.training.latents import check_autoencoder
     from ttikit.training.loop import prepare_cpu
     from ttikit.training.sampling import prompt_tokens, sample, save_png, sheet
 
     prepare_cpu(threads)
     model, mean, std = load_diffusion(diffusion)
+    check_autoencoder(autoencoder, latent_space(diffusion).autoencoder)
     vocabulary = trained_domain(diffusion).vocabulary
     tokens = prompt_tokens(prompt, model.config.length, vocabulary)
     numbers = range(first_seed, first_seed + seeds)

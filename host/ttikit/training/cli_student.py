@@ -192,4 +192,5 @@ def mix(
     from ttikit.training.mixing import parse_share
 
     about = mixed([parse_share(share) for share in shares], out)
-    report({"samples": about["samples"], "paths": about.get("paths", 0)}, as_json, out)
+    seen = {name: about.get(name, 0) for name in ("samples", "paths")}
+    report(seen, as_json, out)

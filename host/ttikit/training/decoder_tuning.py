@@ -21,16 +21,16 @@ from ttikit.training.autoencoder import (
     Pictures,
     load_autoencoder,
     reconstruction_loss,
+    save_autoencoder,
     to_scale,
 )
-from ttikit.training.checkpoint import file_checksum, load_tensors, save_tensors
+from ttikit.training.checkpoint import file_checksum, load_tensors
 from ttikit.training.int8_decoder import Int8Decoder, float_pictures, int8_pictures, psnr_of
-from ttikit.training.latents import LatentCache, has_encoder
+from ttikit.training.latents import LatentCache, check_pictures, has_encoder
 from ttikit.training.loop import Counters, Settings, Trainer, generator
 from ttikit.training.optim import Schedule, build_optimisers
 from ttikit.training.revival import revive
 
-KIND = "autoencoder"
 HALF = 127.5
 FEW = 64  # held-out pictures that each checkpoint is measured on
 NOISE = 0.05  # of the latent's standard deviation
@@ -88,14 +88,19 @@ def tune_decoder(
         counted = {"samples": about["samples"], "tuned_samples": trainer.counters.samples}
         # What a copy in half precision is a copy of, this one's encoder is as well.
         kept = {name: about[name] for name in ("fingerprint",) if name in about}
-        save_tensors(settings.out / EXPORT, whole.state_dict(), {"kind": KIND, **counted, **kept})
+        more = {**counted, **kept, "data": dict(cache.data)}
+        save_autoencoder(settings.out / EXPORT, whole, more)
         return held_out_psnr(model, cache, held_out[:FEW])
 
     optimisers = build_optimisers(decoder, PLAIN, weight_decay=0.0)
     schedule = Schedule(rate, shape="cosine", warmup=20)
     trainer = Trainer(model, optimisers, schedule, loss, settings, check=check)
-    known = {"autoencoder": file_checksum(autoencoder), "percentile": percentile}
-    trainer.resume(known, "tuned from another autoencoder or at another percentile")
+    known = {
+        **cache.space.known,
+        "autoencoder": file_checksum(autoencoder),
+        "percentile": percentile,
+    }
+    trainer.resume(known, "tuned from another file, at another percentile or on other latents")
     trainer.run()
     model.set_scales(calibrated())
     return held_out_psnr(model, cache, held_out) | {"revived": sum(revived.values())}
@@ -137,6 +142,7 @@ def _loss(
 def _check_match(cache: LatentCache, pictures: Pictures, path: Path) -> None:
     if not has_encoder(path, cache.autoencoder):
         raise TtiError(f"the latents were not made by {path}; run `ttikit train latents` with it")
+    check_pictures(path, cache.data)
     if len(pictures) < len(cache):
         raise TtiError(
             f"there are {len(cache)} cached latents but {len(pictures)} pictures; "

@@ -179,10 +179,10 @@ def save_diffusion(
 def load_diffusion(path: Path) -> tuple[TextToLatent, Tensor, Tensor]:
     """Read a run's ``export.safetensors``: model, mean (4,) and std (4,) of the latents."""
     weights, space, metadata = read_diffusion(path)
-    model = TextToLatent(ModelConfig(**metadata["config"]))
     try:
+        model = TextToLatent(ModelConfig(**metadata["config"]))
         model.load_state_dict(weights)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise TtiError(f"{path} does not fit the sizes that it names: {error}") from None
     return model.eval(), space.mean, space.std
 

@@ -21,7 +21,7 @@ from rich.progress import track
 from torch import Tensor
 
 from ttikit.data.domain import Domain
-from ttikit.data.domain_file import domain_of, origin_of
+from ttikit.data.domain_file import check_licence, domain_of, origin_of
 from ttikit.errors import TtiError
 from ttikit.training.autoencoder import Pictures, batches, load_autoencoder, to_scale
 from ttikit.training.bank import Captions
@@ -57,9 +57,12 @@ class LatentSpace:
         none."""
         try:
             mean, std = (tensors[name] for name in SCALE)
-            return cls(mean, std, about["autoencoder"], about.get("data", {}))
+            space = cls(mean, std, about["autoencoder"], about.get("data") or {})
         except KeyError as error:
             raise TtiError(f"{path} does not say {error}: it is too old, train it anew") from None
+        if not (mean.isfinite().all() and std.isfinite().all() and (std > 0).all()):
+            raise TtiError(f"{path} has latents of a scale that is none; train it anew")
+        return space
 
     @property
     def tensors(self) -> dict[str, Tensor]:
@@ -70,8 +73,7 @@ class LatentSpace:
     def known(self) -> dict[str, Any]:
         """Plain values by which a run knows it again; equal for equal spaces only."""
         scale = {"mean": self.mean.tolist(), "std": self.std.tolist()}
-        source, domain = origin_of(self.data)
-        return {"autoencoder": self.autoencoder, **scale, "pictures": source, "domain": domain}
+        return {"autoencoder": self.autoencoder, **scale, **origin_of(self.data)}
 
     def check(self, path: Path, space: LatentSpace) -> None:
         """Raise `TtiError` unless the model in ``path``, of this space, can be used in ``space``:
@@ -83,11 +85,7 @@ class LatentSpace:
             raise TtiError(f"{path} was trained on latents of another scale; {OWN}")
         if mine["domain"] != other["domain"]:
             raise TtiError(f"{path} knows the words of another domain than these latents")
-        if mine["pictures"] not in ("render", other["pictures"]):  # its licence would be lost
-            raise TtiError(
-                f"{path} learned from pictures of {mine['pictures']}, and these are of "
-                f"{other['pictures']}"
-            )
+        check_licence(path, self.data, space.data)
 
 
 @dataclass
@@ -164,6 +162,11 @@ def check_autoencoder(path: Path, wanted: str) -> None:
             f"{path} is another autoencoder than the one whose latents the model was trained on, "
             f"or an old copy in half precision; give the export.safetensors of its run"
         )
+
+
+def check_pictures(autoencoder: Path, data: Mapping[str, str]) -> None:
+    """Raise `TtiError` if an autoencoder's licence does not go with the pictures of ``data``."""
+    check_licence(autoencoder, read_metadata(autoencoder).get("data") or {}, data)
 
 
 @torch.no_grad()

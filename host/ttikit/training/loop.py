@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -56,6 +56,7 @@ class Counters:
     progress: float = 0.0
     finish_from: float | None = None  # seconds at which a finish began
     finish_for: float = 0.0  # seconds that it lasts
+    sources: dict[str, Any] = field(default_factory=dict)  # what the run was made from
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -104,17 +105,15 @@ class Trainer:
         self._stop = False
         self._stopped_at = 0.0
 
-    def resume(self, sources: dict[str, Any] | None = None, other: str = "") -> bool:
+    def resume(self, sources: Mapping[str, Any], other: str) -> bool:
         """Continue from the newest sound checkpoint, if there is one.
 
         Raises `TtiError` if that run had another seed or other ``sources``; ``other`` says then
-        what it was, as in "trained on pairs of another teacher". What an older version did not
-        write down about its sources counts as the same.
+        what it was, as in "trained on pairs of another teacher".
         """
         saved = load_checkpoint(self.settings.out, self.model, self.average, self.optimisers)
-        sources = sources or {}
         if saved is None:
-            self.counters.extra.update(sources)
+            self.counters.sources = dict(sources)
             return False
         self.counters = Counters(**saved)
         if self.counters.seed != self.settings.seed:
@@ -122,9 +121,9 @@ class Trainer:
                 f"{self.settings.out} holds a run with seed {self.counters.seed}; "
                 f"use that --seed or another --out"
             )
-        extra = self.counters.extra = {**sources, **self.counters.extra}
-        if any(extra[name] != value for name, value in sources.items()):
-            raise TtiError(f"{self.settings.out} was {other}; choose another --out")
+        if self.counters.sources != sources:
+            what = other if self.counters.sources else "begun by an older version"
+            raise TtiError(f"{self.settings.out} was {what}; choose another --out")
         return True
 
     def save(self) -> None:

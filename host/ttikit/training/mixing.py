@@ -9,7 +9,8 @@ arithmetic", 2023).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from torch import Tensor
 
 from ttikit.errors import TtiError
 from ttikit.training.checkpoint import save_tensors
-from ttikit.training.diffusion import read_diffusion
+from ttikit.training.diffusion import load_diffusion, read_diffusion
 from ttikit.training.latents import LatentSpace
 
 Share = tuple[Path, float]  # file of a diffusion model, and its factor
@@ -29,26 +30,26 @@ COUNTERS = ("samples", "teacher_samples", "pairs", "paths", "captions", "picture
 def mix(shares: Sequence[Share], out: Path) -> dict[str, Any]:
     """Write the sum of the models' weights, each times its share; returns the new metadata.
 
-    All must be of one structure, on latents of one scale and with one domain, the shares must add
-    up to 1, and ``out`` be none of the files; `TtiError` otherwise. Of what the models have seen,
-    the largest number is kept.
+    All must be of one size, on latents of one scale and with one domain, the shares must add up to
+    1, and ``out`` be none of the files; `TtiError` otherwise. Of what the models have seen, the
+    largest number is kept.
     """
-    if out.is_dir() or any(out.resolve() == path.resolve() for path, _ in shares):
-        raise TtiError(f"{out} is a folder or one of the models to mix; name another -o")
+    if any(os.path.realpath(out) == os.path.realpath(path) for path, _ in shares):
+        raise TtiError(f"{out} is one of the models to mix; name another -o")
     for path, share in shares:
         if not abs(share) <= LIMIT:
-            raise TtiError(
-                f"{path} has a share of {share:g}; choose one from {-LIMIT:g} to {LIMIT:g}"
-            )
+            limits = f"from {-LIMIT:g} to {LIMIT:g}"
+            raise TtiError(f"{path} has a share of {share:g}; choose one {limits}")
     total = sum(share for _, share in shares)
     if abs(total - 1) > 1e-6:
         raise TtiError(f"the shares add up to {total:g}; choose some that add up to 1")
-    loaded = [read_diffusion(path) for path, _ in shares]
+    loaded = [_load(path) for path, _ in shares]
     first, space, about = loaded[0]
-    for (path, _), model in zip(shares, loaded, strict=True):
-        if _kin(*model) != _kin(*loaded[0]):
-            raise TtiError(f"{path} is no relative of {shares[0][0]}; mix runs of one model")
-        broken = [name for name, tensor in model[0].items() if not tensor.isfinite().all()]
+    for (path, _), (weights, own, of) in zip(shares, loaded, strict=True):
+        own.check(path, space)
+        if of["config"] != about["config"]:
+            raise TtiError(f"{path} has other sizes than {shares[0][0]}; mix runs of one model")
+        broken = [name for name, tensor in weights.items() if not tensor.isfinite().all()]
         if broken:
             raise TtiError(f"{path} has weights that are no numbers ({broken[0]}); train it anew")
     parts = [(share, of) for (_, share), (of, _, _) in zip(shares, loaded, strict=True)]
@@ -63,10 +64,11 @@ def _sum(parts: Sequence[tuple[float, Tensor]]) -> Tensor:
     return torch.stack([share * tensor.double() for share, tensor in parts]).sum(0).float()
 
 
-def _kin(weights: Mapping[str, Tensor], space: LatentSpace, about: Mapping[str, Any]) -> Any:
-    """What related models have in common."""
-    shapes = {name: tensor.shape for name, tensor in weights.items()}
-    return about["config"], space.known, shapes
+def _load(path: Path) -> tuple[dict[str, Tensor], LatentSpace, dict[str, Any]]:
+    """Weights as the network of their sizes has them, space of the latents, metadata."""
+    model, _, _ = load_diffusion(path)
+    _, space, about = read_diffusion(path)
+    return model.state_dict(), space, about
 
 
 def parse_share(text: str) -> Share:

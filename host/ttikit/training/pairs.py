@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 
+from ttikit.data.domain_file import origin_of
 from ttikit.errors import TtiError
 from ttikit.training.balance import MOST
 from ttikit.training.batches import Batches, Captions
@@ -103,6 +104,8 @@ class Source:
     """What pairs were drawn with; pairs of two sources must not be mixed."""
 
     autoencoder: str
+    pictures: str
+    domain: str
     teacher: int
     reader: int | None
     seed: int
@@ -111,7 +114,10 @@ class Source:
     def of(cls, cache: LatentCache, teacher: Path, reader: Path | None, seed: int) -> Source:
         """The source that these files are."""
         read = file_checksum(reader) if reader else None
-        return cls(cache.autoencoder, file_checksum(teacher), read, seed)
+        return cls(
+            cache.autoencoder, **origin_of(cache.data),
+            teacher=file_checksum(teacher), reader=read, seed=seed,
+        )  # fmt: skip
 
 
 def drawn(folder: Path) -> dict[Path, tuple[Source, int]]:
@@ -126,7 +132,10 @@ def drawn(folder: Path) -> dict[Path, tuple[Source, int]]:
             metadata = read_metadata(path)
         if metadata.get("kind") != "pairs":
             raise TtiError(f"{path} holds no pairs; give the folder of `ttikit train pairs`")
-        source = Source(**{field.name: metadata[field.name] for field in fields(Source)})
+        try:
+            source = Source(**{field.name: metadata[field.name] for field in fields(Source)})
+        except KeyError as error:
+            raise TtiError(f"{path} does not say {error}: it is too old, draw new pairs") from None
         found[path] = source, metadata["count"]
     return found
 
@@ -169,7 +178,8 @@ def draw_pairs(
     there = drawn(folder)
     if any(other != source for other, _ in there.values()):
         raise TtiError(
-            f"{folder} holds pairs of another teacher, reader, autoencoder or seed; "
+            f"{folder} holds pairs of another teacher, reader, autoencoder, domain, source of "
+            f"pictures or seed; "
             f"delete it or choose another folder"
         )
     done, lacking = sum(held for _, held in there.values()), []

@@ -213,18 +213,21 @@ class Pipeline:
         from ttikit.training.autoencoder import train_autoencoder
 
         train, held_out = FaceDataset(self.data, "train"), FaceDataset(self.data, "held-out")
-        train_autoencoder(train.images, held_out.images, settings, device=self.device)
+        train_autoencoder(
+            train.images, held_out.images, settings, device=self.device, data=train.data
+        )
 
     def _encoded(self) -> bool:
         from ttikit.data.dataset import FaceDataset
         from ttikit.training.autoencoder import load_autoencoder
-        from ttikit.training.latents import build_cache
+        from ttikit.training.latents import build_cache, check_pictures
 
         if self.latents.exists() and not self._outdated(self.latents, self.autoencoder):
             self.tell(f"{self.latents} is complete")
             return True
         self.tell(f"{self.latents}: encoding")
         train, held_out = FaceDataset(self.data, "train"), FaceDataset(self.data, "held-out")
+        check_pictures(self.autoencoder, train.data)
         build_cache(
             load_autoencoder(self.autoencoder), train.images, train.labels, held_out.images,
             held_out.labels, train.attributes, self.latents, self.device, train.data,
@@ -255,7 +258,7 @@ class Pipeline:
         counters = counters_of(made.parent)
         if counters is None:
             return True
-        known = counters["extra"].get(role)
+        known = counters.get("sources", {}).get(role)
         if [path.exists() and file_checksum(path) for path in sources] != (
             known if isinstance(known, list) else [known]
         ):

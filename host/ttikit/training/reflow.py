@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ttikit.data.domain_file import origin_of
 from ttikit.errors import TtiError
 from ttikit.training.checkpoint import file_checksum, read_metadata
 from ttikit.training.diffusion import DECAY, EXPORT, PLAIN, save_diffusion
@@ -96,6 +97,10 @@ def train_reflow(
         raise TtiError(
             f"{folder} holds pairs of another teacher than {teacher_path}; draw its own first"
         )
+    space = cache.space.known
+    known = {name: value for name, value in asdict(pairs.source).items() if name != "seed"}
+    if any(known[name] != space[name] for name in ("autoencoder", *origin_of(cache.data))):
+        raise TtiError(f"{folder} holds pairs that were drawn with other latents than these")
     found = [count for (count,) in settings.world.gather([len(pairs)])]
     if len(set(found)) > 1:
         raise TtiError(
@@ -124,7 +129,6 @@ def train_reflow(
         average=average,
         check=export,
     )
-    known = {name: value for name, value in asdict(pairs.source).items() if name != "seed"}
-    trainer.resume(known, "trained on pairs of another teacher or reader")
+    trainer.resume({**space, **known}, "trained on pairs of another teacher, reader or latents")
     trainer.run()
     return {"samples": trainer.counters.samples, "pairs": len(pairs)}

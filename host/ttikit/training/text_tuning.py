@@ -149,11 +149,11 @@ def tune_text(
         check=export,
     )
     known = {
+        **cache.space.known,
         "student": file_checksum(student_path),
-        "autoencoder": cache.autoencoder,
         "attributes": list(cache.attributes),
     }
-    if not trainer.resume(known, "tuned from another model or with other labels"):
+    if not trainer.resume(known, "tuned from another model, other labels or other latents"):
         task.fit_head(trainer.counters)
     trainer.run()
     return {"captions": trainer.counters.samples}
