@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from ttikit.cli import app
+from typer.testing import CliRunner
 
 torch = pytest.importorskip("torch")
 
@@ -135,8 +137,11 @@ def measured(source):
 
 
 def test_the_transformer_is_measured_in_all_that_people_ask_for(source, measured):
-    assert {steps for _, _, steps, _ in source.drawn} >= {*range(1, 17)}
-    assert {1, 2, 3, 5} == {guidance for *_, guidance in source.drawn}
+    assert {steps for _, _, steps, _ in source.drawn} >= {*range(1, 17), 24}
+    strengths = [guidance for *_, guidance in source.drawn]
+    assert {*strengths} == {1, 2, 3, 5} and strengths.count(3) > len(strengths) / 2  # the default
+    assert all(len(ids) == 2 for ids, *_ in source.drawn)  # one of the four, and the empty one
+    assert len({tuple(seeds) for _, seeds, _, _ in source.drawn}) == len(source.drawn)
     assert all(min(seeds) >= run.CALIBRATION_SEED for _, seeds, _, _ in source.drawn)
     assert all(not ids[-1].any() and ids[:-1].any(axis=1).all() for ids, *_ in source.drawn)
     words = {tuple(row) for ids, *_ in source.drawn for row in ids}
@@ -178,3 +183,49 @@ def test_a_model_that_draws_no_numbers_is_refused(source, monkeypatch):
     monkeypatch.setattr(source.model.dit.time1.weight, "data", torch.full((192, 192), 3e38))
     with pytest.raises(TtiError, match=r"layer dit.time2 is given numbers that are too large"):
         run._moments(source, FACE_DOMAIN, ids, latents)
+
+
+@pytest.mark.parametrize("own", [["кот"], []])
+def test_calibration_takes_the_prompts_of_the_domain(repo, monkeypatch, own):
+    """Four seeds of each for the scales; for the moments each prompt once, one latent in four."""
+    given = {}
+
+    class Source:
+        def __init__(self, diffusion, autoencoder):
+            self.model, self.decoder = TextToLatent(), Decoder()
+            self.mean = self.std = torch.ones(4)
+
+        def latents(self, ids, seeds, note):
+            given["drawn"] = ids
+            return np.zeros((len(seeds), 16, 16, 4), np.float32)
+
+    def moments(source, domain, ids, latents):
+        given.update(ids=ids, latents=latents)
+        return {}
+
+    domain = SimpleNamespace(vocabulary=SimpleNamespace(forms={"кот": 7}), prompts=own)
+    monkeypatch.setattr(run, "FloatModel", Source)
+    monkeypatch.setattr(run, "domain_of", lambda data: domain if own else FACE_DOMAIN)
+    monkeypatch.setattr(run, "_moments", moments)
+    float16 = repo / "models" / "float16"
+    paths = float16 / "diffusion.safetensors", float16 / "autoencoder.safetensors"
+    run.calibrated(*paths, 99.0)
+    count = len(own) or 64
+    assert given["ids"].shape == (count, 32) and len(given["latents"]) == count
+    assert np.array_equal(given["drawn"], np.repeat(given["ids"], 4, axis=0))
+    assert (given["ids"][0, 0] == 7) == bool(own)
+
+
+def test_an_export_uses_one_thread(repo, tmp_path, monkeypatch):
+    threads = []
+
+    def stop(diffusion):
+        threads.append(torch.get_num_threads())
+        raise TtiError("far enough")
+
+    monkeypatch.setattr(run, "check_distilled", stop)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    done = CliRunner().invoke(app, ["export", "--diffusion", "a", "--autoencoder", "b", "-o", "c"])
+    torch.set_num_threads(before)
+    assert done.exit_code != 0 and threads == [1]
