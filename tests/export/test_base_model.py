@@ -6,7 +6,9 @@ from typer.testing import CliRunner
 
 torch = pytest.importorskip("torch")
 
-from ttikit.training.checkpoint import save_tensors  # noqa: E402
+from ttikit.errors import TtiError  # noqa: E402
+from ttikit.export.reference import FloatModel  # noqa: E402
+from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
 from ttikit.training.models import Autoencoder, ModelConfig, TextToLatent  # noqa: E402
 
 
@@ -31,6 +33,24 @@ def test_a_model_without_the_rows_of_a_board_is_refused(tmp_path, rows, sentence
     assert done.exit_code != 0
     assert sentence in done.stderr
     assert not out.exists() and not half.exists()
+
+
+def test_a_decoder_under_another_licence_is_refused(repo, tmp_path):
+    float16, other = repo / "models" / "float16", tmp_path / "other"
+    tensors, about = load_tensors(float16 / "autoencoder.safetensors")
+    save_tensors(other, tensors, {**about, "data": {"source": "celeba"}})
+    args = ["export", "--diffusion", float16 / "diffusion.safetensors", "--autoencoder", other]
+    done = CliRunner().invoke(app, [*map(str, args), "-o", str(tmp_path / "faces.tti")])
+    assert done.exit_code != 0
+    assert "other learned from pictures of celeba, and these are of render" in done.stderr
+    assert not (tmp_path / "faces.tti").exists()
+
+
+def test_the_float_model_needs_its_own_autoencoder(repo, tmp_path):
+    other = tmp_path / "other"
+    save_tensors(other, Autoencoder().state_dict(), {"kind": "autoencoder"})
+    with pytest.raises(TtiError, match="other is another autoencoder than the one whose latents"):
+        FloatModel(repo / "models" / "float16" / "diffusion.safetensors", other)
 
 
 def test_another_autoencoder_is_refused_before_copies_are_written(repo, tmp_path):

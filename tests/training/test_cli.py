@@ -17,6 +17,7 @@ from ttikit.data import dataset  # noqa: E402
 from ttikit.errors import TtiError  # noqa: E402
 from ttikit.export.half import write_half  # noqa: E402
 from ttikit.training import text_tuning  # noqa: E402
+from ttikit.training.checkpoint import load_tensors, save_tensors  # noqa: E402
 from ttikit.training.cli import app  # noqa: E402
 
 from .conftest import captions  # noqa: E402
@@ -112,6 +113,16 @@ def test_from_pictures_to_samples(call, tmp_path, monkeypatch):
         call(*again, "--autoencoder", "ae-2/export.safetensors", "--out", "other.safetensors")
     with pytest.raises(TtiError, match=r"again.safetensors holds latents of another autoencoder"):
         call(*again[:3], "--autoencoder", "ae-2/export.safetensors", "--out", "again.safetensors")
+    with pytest.raises(TtiError, match="is another autoencoder than the one"):
+        call(
+            "sample", "--prompt", "дед", "--diffusion", "dit/export.safetensors",
+            "--autoencoder", "ae-2/export.safetensors", "-o", "x.png",
+        )  # fmt: skip
+    tensors, about = load_tensors(tmp_path / "ae" / "export.safetensors")
+    save_tensors(tmp_path / "celeba", tensors, {**about, "data": {"source": "celeba"}})
+    with pytest.raises(TtiError, match="celeba learned from pictures of celeba, and these are of"):
+        call("latents", "--data", ".", "--autoencoder", "celeba", "--out", "other.safetensors")
+    assert not (tmp_path / "other.safetensors").exists()
     with Image.open(tmp_path / "sheet.png") as image:
         assert image.size == (2 * (3 * 66 + 2), 2 * (2 * 66 + 2))
     with pytest.raises(TtiError, match="holds no diffusion model"):

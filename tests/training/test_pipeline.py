@@ -192,3 +192,14 @@ def test_the_plan_counts_the_arithmetic(run):
     blocks = depth * tokens * (4 * dim * dim + 2 * dim * hidden + 2 * tokens * dim)
     products = pipeline.training_flops() / 2 / 3
     assert blocks < products < 1.1 * blocks
+
+
+def test_an_autoencoder_under_another_licence_is_refused(run):
+    run()
+    Path("runs/latents.safetensors").unlink()
+    tensors, about = load_tensors(Path("runs/autoencoder") / pipeline.EXPORT)
+    about["data"] = {"source": "celeba"}
+    save_tensors(Path("runs/autoencoder") / pipeline.EXPORT, tensors, about)
+    with pytest.raises(TtiError, match="learned from pictures of celeba, and these are of render"):
+        run()
+    assert not Path("runs/latents.safetensors").exists()
