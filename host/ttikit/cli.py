@@ -102,6 +102,11 @@ class LazyGroup(TyperGroup):
             raise _stop("interrupted", INTERRUPTED) from None
         except TtiError as error:
             raise _stop(str(error), REFUSED) from None
+        except OSError as error:
+            if error.filename is None:
+                raise
+            text = f"{error.filename} cannot be used ({error.strerror}); check the path"
+            raise _stop(text, REFUSED) from None
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]
             if package not in EXTRAS:

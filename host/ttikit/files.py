@@ -5,6 +5,11 @@ import os
 from pathlib import Path
 
 
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths, through whatever links, name one file, which may not be there yet."""
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace `path`; after a crash or a power cut it holds the old bytes or the new ones.
 

@@ -70,6 +70,11 @@ def boom(monkeypatch):
     [
         (TtiError("the file is damaged; copy it again"), "the file is damaged; copy it again", 2),
         (KeyboardInterrupt(), "interrupted", 130),
+        (
+            PermissionError(13, "Permission denied", "x/y"),
+            "x/y cannot be used (Permission denied)",
+            2,
+        ),
         (ModuleNotFoundError("No module", name="torch.nn"), "pip install 'ttikit[train]'", 2),
         (ModuleNotFoundError("No module", name="numba"), "pip install 'ttikit[data]'", 2),
     ],
@@ -85,3 +90,5 @@ def test_mendable_errors_are_one_line(boom, capsys, error, line, status):
 def test_mistakes_of_ours_keep_their_traceback(boom):
     with pytest.raises(ModuleNotFoundError):
         boom(ModuleNotFoundError("No module named 'ttikit.typo'", name="ttikit.typo"))
+    with pytest.raises(OSError, match="no file in sight"):
+        boom(OSError("no file in sight"))

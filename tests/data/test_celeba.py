@@ -12,6 +12,7 @@ from ttikit.data.cli import app
 from ttikit.data.collect import collect
 from ttikit.data.dataset import FaceDataset
 from ttikit.data.domain import FACE_DOMAIN
+from ttikit.data.domain_file import licence_of
 from ttikit.errors import TtiError
 from typer.testing import CliRunner
 
@@ -185,7 +186,6 @@ def test_the_three_trainings_read_it_and_say_where_it_comes_from(
 ) -> None:
     pytest.importorskip("torch")
     from ttikit.cli import app as ttikit
-    from ttikit.export.run import licence
     from ttikit.training.checkpoint import load_tensors
 
     monkeypatch.chdir(tmp_path)
@@ -199,6 +199,6 @@ def test_the_three_trainings_read_it_and_say_where_it_comes_from(
         assert result.exit_code == 0, (line, result.output, result.exception)
     _, metadata = load_tensors(Path("dit/export.safetensors"))
     assert metadata["pictures"] == 2
-    assert licence(metadata["data"]) == "non-commercial research only; trained on CelebA"
-    assert licence({}).startswith("MIT; trained on our own renders")
-    assert licence({"source": "folder"}).startswith("not stated")
+    assert licence_of(metadata["data"]) == "non-commercial research only; trained on CelebA"
+    assert licence_of({}).startswith("MIT; trained on our own renders")
+    assert licence_of({"source": "folder"}).startswith("not stated")

@@ -108,6 +108,9 @@ def test_a_run_on_other_data_is_left_alone(data, autoencoder, tmp_path):
     save_autoencoder(tmp_path / "other", Autoencoder(), {"samples": 1})
     with pytest.raises(TtiError, match="trained on other data, labels or with another autoenc"):
         train(data, tmp_path / "other", tmp_path / "run", 1)
+    save_autoencoder(tmp_path / "celeba", Autoencoder(), {"data": {"source": "celeba"}})
+    with pytest.raises(TtiError, match="celeba learned from pictures of celeba"):
+        train(data, tmp_path / "celeba", tmp_path / "run", 1)
     renamed = tmp_path / "renamed"
     shutil.copytree(data, renamed)
     manifest = renamed / "dataset.json"

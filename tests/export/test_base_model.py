@@ -1,5 +1,7 @@
 """Models that a board could not guide are refused before anything is written."""
 
+import shutil
+
 import pytest
 from ttikit.cli import app
 from typer.testing import CliRunner
@@ -33,6 +35,22 @@ def test_a_model_without_the_rows_of_a_board_is_refused(tmp_path, rows, sentence
     assert done.exit_code != 0
     assert sentence in done.stderr
     assert not out.exists() and not half.exists()
+
+
+@pytest.mark.parametrize("name", ["diffusion", "autoencoder"])
+def test_no_input_is_overwritten(repo, tmp_path, name):
+    for part in ("diffusion", "autoencoder"):
+        shutil.copy(repo / "models" / "float16" / f"{part}.safetensors", tmp_path)
+    path = tmp_path / f"{name}.safetensors"
+    before = path.read_bytes()
+    (tmp_path / "link").symlink_to(path)
+    args = ["export", "--diffusion", tmp_path / "diffusion.safetensors"]
+    args += ["--autoencoder", tmp_path / "autoencoder.safetensors", "-o"]
+    for more in ([path], [tmp_path / "link"], [tmp_path / "faces.tti", "--half", tmp_path]):
+        done = CliRunner().invoke(app, list(map(str, [*args, *more])))
+        assert done.exit_code != 0
+        assert "is one of the files to export; choose another" in done.stderr
+    assert path.read_bytes() == before and not (tmp_path / "faces.tti").exists()
 
 
 def test_a_decoder_under_another_licence_is_refused(repo, tmp_path):

@@ -49,18 +49,20 @@ def test_show_counts_what_is_too_long_to_read(tmp_path: Path) -> None:
     for _ in range(400):
         nest = [nest]
     metadata = {
-        **{f"key{i}": i for i in range(50)},
         **{"few": few, "deep": [{"many": many}], "row": [7] * 41, "nest": nest},
-        **{"text": "a" * 5000, "wide": [["wide"] * 40] * 40},
+        **{"text": "a" * 5000, "wide": [["wide"] * 40] * 40, "b" * 5000: 1, "c\x1b[31m": 1},
+        **{f"zkey{i:02d}": i for i in range(50)},
     }
     write_model(path, {"w": Tensor(SCALE)}, metadata)
     out = run("show", path).output
     assert "word39" in out and "form" not in out
     assert '"many": "(1,100 entries, see --json)"' in out
-    assert 'row: "(41 entries, see --json)"' in out
-    assert "key49: 49" in out and "core" not in out
-    assert "aaa… (5,002 characters, see --json)" in out
-    assert out.count("wide") < 200 and len(out.splitlines()) < 120
+    assert '"row": "(41 entries, see --json)"' in out
+    assert "zkey20" in out and "zkey49" not in out and "core" not in out
+    assert "(58 entries in all, see --json)" in out
+    assert "aaa… (5,010 characters, see --json)" in out and "bbb… (" in out
+    assert r"c\u001b[31m" in out and "\x1b[31m" not in out
+    assert out.count("wide") < 200 and len(out.splitlines()) < 150
     assert "1 tensors, 8 bytes in them" in out.splitlines()[-1]
     assert json.loads(run("show", path, "--json").output)["metadata"] == metadata
 

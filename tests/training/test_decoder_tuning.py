@@ -111,6 +111,8 @@ def test_refusals(start, pictures, tmp_path):
         decoder_tuning.tune_decoder(cache, pictures, pictures, tuned, settings)
     with pytest.raises(TtiError, match="24 cached latents but 3 pictures"):
         decoder_tuning.tune_decoder(cache, pictures[:3], pictures, path, settings)
+    with pytest.raises(TtiError, match="the latents are of other pictures; give the --data"):
+        decoder_tuning.tune_decoder(cache, pictures[::-1], pictures, path, settings)
     other = replace(cache, autoencoder="of another")
     with pytest.raises(TtiError, match="ttikit train latents"):
         decoder_tuning.tune_decoder(other, pictures, pictures, path, settings)

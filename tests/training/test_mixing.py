@@ -75,7 +75,6 @@ def test_copies_in_half_precision_can_be_added(model, tmp_path):
         ({"autoencoder": "two"}, "was trained on latents of another autoencoder"),
         ({"tensors": {"latent.std": torch.ones(4)}}, "was trained on latents of another scale"),
         ({"data": {"domain": "x"}}, "knows the words of another domain"),
-        ({"data": {"source": "celeba"}}, "learned from pictures of celeba, and these are of rend"),
         ({"config": {**SMALL.to_dict(), "guides": 5}}, "does not fit the sizes that it names"),
         ({"config": {"dim": "x"}}, "does not fit the sizes that it names"),
         ({"config": {"more": 1}}, "does not fit the sizes that it names"),
@@ -92,6 +91,30 @@ def test_strangers_are_refused(model, tmp_path, changes, what):
     with pytest.raises(TtiError, match=rf"other.safetensors {what}"):
         mix([(one, 0.5), (other, 0.5)], out)
     assert not out.exists()
+
+
+def test_the_sum_has_the_licence_of_its_part(model, tmp_path):
+    celeba = model("celeba", 1.0, data={"source": "celeba"})
+    free, folder = model("free", 1.0), model("folder", 1.0, data={"source": "folder"})
+    for shares in ((free, celeba), (celeba, free)):
+        about = mix([(path, 0.5) for path in shares], tmp_path / "out")
+        assert about["data"] == {"source": "celeba"}
+    for shares in ((celeba, free, folder), (folder, celeba, free)):
+        with pytest.raises(TtiError, match=r"learned from pictures of .*, and these are of"):
+            mix([(path, 1 / 3) for path in shares], tmp_path / "out")
+
+
+def test_other_files_are_not_replaced(model, tmp_path):
+    one, old = model("one", 1.0), tmp_path / "old.safetensors"
+    for about in ({"kind": "reader"}, {"kind": "pairs"}, {"seed": 0, "step": 1}):
+        save_tensors(old, {"w": torch.zeros(1)}, about)
+        before = old.read_bytes()
+        with pytest.raises(TtiError, match="holds no diffusion model that could be replaced"):
+            mix([(one, 1.0)], old)
+        assert old.read_bytes() == before
+    old.write_bytes(model("older", 2.0).read_bytes())
+    mix([(one, 1.0)], old)
+    assert all_are(old, 1.0)
 
 
 def test_other_sizes_are_refused(model, tmp_path):

@@ -162,6 +162,9 @@ def test_a_half_rendered_set_goes_on_with_its_own_numbers(run, monkeypatch):
     dataset.Manifest(9, {"train": 7, "held-out": 3}, 1, [], {}, "celeba").write(Path("data"))
     with pytest.raises(TtiError, match="finish `ttikit data celeba`"):
         run()
+    shards = {"train-00000": {"count": 20, "images": "", "labels": ""}}  # more than asked for
+    dataset.Manifest(9, {"train": 7, "held-out": 3}, 1, [], shards).write(Path("data"))
+    assert "data: 20 pictures, complete" in run()
 
 
 def test_presets_suit_the_device():

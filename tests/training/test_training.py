@@ -34,11 +34,28 @@ from ttikit.training.models import Autoencoder, TextToLatent  # noqa: E402
 from ttikit.training.optim import Average, Muon, Schedule, orthogonalise  # noqa: E402
 from ttikit.training.plot import read_log  # noqa: E402
 
-from .conftest import SMALL, captions, strangers  # noqa: E402
+from .conftest import SMALL, captions, small_cache, strangers  # noqa: E402
 
 
 def settings(out, samples, **changes):
     return replace(Settings(out, 8, Budget(samples=samples), log_seconds=0.0), **changes)
+
+
+OWN_DOMAIN = """
+name = "pets"
+licence = "LICENCE"
+attributes = ["Cat"]
+prompts = ["PROMPT"]
+noun = ["pet"]
+[meanings]
+cat = "cat"
+dog = "dog"
+pet = "pet"
+[[say]]
+when = "Cat"
+as = "after"
+words = ["cat"]
+"""
 
 
 def train(cache, out, samples, **changes):
@@ -284,8 +301,11 @@ def test_an_autoencoder_keeps_its_licence(pictures, tmp_path):
     for data in ({"source": "celeba"}, {"source": "celeba", "domain": ""}):
         ae.train_autoencoder(pictures, pictures[:0], settings(tmp_path, 8), data=data)
     assert load_tensors(path)[1]["data"]["source"] == "celeba"
-    with pytest.raises(TtiError, match="trained on pictures of another source or domain"):
+    with pytest.raises(TtiError, match="trained on pictures of another source or licence"):
         ae.train_autoencoder(pictures, pictures[:0], settings(tmp_path, 8))
+    with pytest.raises(TtiError) as refused:
+        train(small_cache(), tmp_path, 8)  # another stage, in one sentence
+    assert len(str(refused.value).splitlines()) == 1 and len(str(refused.value)) < 400
     check_pictures(path, {"source": "celeba"})
     for other in ({}, {"source": "folder"}):
         with pytest.raises(TtiError, match=r"export.safetensors learned from pictures of celeba"):
@@ -297,13 +317,16 @@ def test_another_cache_is_not_overwritten(pictures, tmp_path):
     labels, attributes = np.arange(24, dtype=np.uint8)[:, None], ["A"]
     models = [Autoencoder(), Autoencoder()]
 
-    def build(model=models[0], labels=labels, attributes=attributes, **options):
-        count = len(labels)
+    def build(
+        model=models[0], labels=labels, attributes=attributes, faces=pictures, seen=pictures[:4],
+        **options,
+    ):  # fmt: skip
+        count, aside = len(labels), np.zeros((len(seen), 1), np.uint8)
         return build_cache(
-            model, pictures[:count], labels, pictures[:0], labels[:0], attributes, out, **options
-        )
+            model, faces[:count], labels, seen, aside, attributes, out, **options
+        )  # fmt: skip
 
-    known = build(labels=labels[:20])
+    known = build(labels=labels[:20], seen=pictures[:4])
     before = out.read_bytes()
     celebrities = {"source": "celeba"}
     for options, what in (
@@ -314,11 +337,39 @@ def test_another_cache_is_not_overwritten(pictures, tmp_path):
         ({"labels": labels[::-1].copy()}, "another data set"),
         ({"attributes": ["B"]}, "another data set"),
         ({"data": celebrities}, "another data set"),
+        ({"faces": pictures[::-1]}, "another data set"),
+        ({"seen": pictures[:3]}, "more held-out pictures than the 3 of --data"),
     ):
         with pytest.raises(TtiError, match=f"holds latents of {what}; choose another --out, or"):
             build(**options)
         assert out.read_bytes() == before
-    assert len(build()) == 24
+    assert len(build(seen=pictures[:5])) == 24
+
+
+def test_a_file_without_some_weights_is_no_autoencoder(tmp_path):
+    weights = Autoencoder().state_dict()
+    del weights["decoder.up1.weight"]
+    ae.save_tensors(tmp_path / "few", weights, {"kind": "autoencoder"})
+    with pytest.raises(TtiError, match=r"few does not fit the sizes that it names: .*decoder.up1"):
+        ae.load_autoencoder(tmp_path / "few")
+    ae.save_tensors(tmp_path / "few", weights, {"kind": "autoencoder", "data": "celeba"})
+    with pytest.raises(TtiError, match=r"few is damaged .*its data set is no object"):
+        ae.load_autoencoder(tmp_path / "few")
+
+
+def test_words_do_not_matter_to_an_autoencoder_but_the_licence_does(pictures, tmp_path):
+    def words(prompt, licence):
+        text = OWN_DOMAIN.replace("PROMPT", prompt).replace("LICENCE", licence)
+        return {"source": "folder", "domain": text}
+
+    for prompt in ("cat", "dog"):
+        of = settings(tmp_path, 8)
+        ae.train_autoencoder(pictures, pictures[:0], of, data=words(prompt, "research only"))
+    with pytest.raises(TtiError, match="trained on pictures of another source or licence"):
+        ae.train_autoencoder(pictures, pictures[:0], of, data=words("dog", "MIT"))
+    check_pictures(tmp_path / ae.EXPORT, words("cat", "research only"))
+    with pytest.raises(TtiError, match=r"under the licence «research only», and these .* «MIT»"):
+        check_pictures(tmp_path / ae.EXPORT, words("dog", "MIT"))
 
 
 def test_a_new_cache_takes_the_scale_of_weights_to_go_on_with(pictures, tmp_path):

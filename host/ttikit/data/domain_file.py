@@ -35,8 +35,24 @@ def check_licence(path: Path, learned: Mapping[str, str], data: Mapping[str, str
     """Raise TtiError if what `path` learned, from pictures of `learned`, must not be used with
     those of `data`: what comes of it would lose its licence. Renders are free, all others not."""
     source, other = origin_of(learned)["pictures"], origin_of(data)["pictures"]
-    if source not in (RENDER, other):
+    if source == RENDER or licence_of(learned) == licence_of(data):
+        return
+    if source != other:
         raise TtiError(f"{path} learned from pictures of {source}, and these are of {other}")
+    raise TtiError(
+        f"{path} learned from pictures under the licence «{licence_of(learned)}», and these are "
+        f"under «{licence_of(data)}»"
+    )
+
+
+def licence_of(data: Mapping[str, str]) -> str:
+    """Return under what terms a model may be used that learned from the data set `data`."""
+    source = origin_of(data)["pictures"]
+    if source == RENDER:
+        return "MIT; trained on our own renders of CC0 heads"
+    if source == "celeba":
+        return "non-commercial research only; trained on CelebA"
+    return domain_of(data).licence or "not stated; see the pictures it was trained on"
 
 
 def read_domain(path: Path | None) -> Domain:

@@ -21,7 +21,7 @@ from ttikit.evaluate.network import Classifier
 from ttikit.evaluate.reference_pictures import passed
 from ttikit.training.autoencoder import Pictures
 from ttikit.training.checkpoint import file_checksum
-from ttikit.training.latents import Labels
+from ttikit.training.latents import Labels, check_pictures
 from ttikit.training.loop import Counters, Settings, Trainer, generator
 from ttikit.training.optim import Schedule, build_optimisers
 
@@ -117,6 +117,7 @@ def train_classifier(
             f"the classifier needs at least {2 * CALIBRATION:,} training pictures, "
             f"not {len(train):,}; render more with `ttikit data render`"
         )
+    check_pictures(autoencoder, train.data)
     device = device or torch.device("cpu")
     kept = settings.out / "passed"
     decoded = passed(

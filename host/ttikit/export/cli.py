@@ -7,6 +7,11 @@ from typing import Annotated
 
 import typer
 
+from ttikit.errors import TtiError
+from ttikit.files import same_file
+
+DIFFUSION, AUTOENCODER = "diffusion.safetensors", "autoencoder.safetensors"  # of --half
+
 
 def export(
     diffusion: Annotated[Path, typer.Option(help="export.safetensors of the diffusion run.")],
@@ -31,14 +36,18 @@ def export(
     from ttikit.training.latents import check_autoencoder, check_pictures
     from ttikit.training.loop import prepare_cpu
 
+    written = [out, *(half / name for name in (DIFFUSION, AUTOENCODER))] if half else [out]
+    for path in written:
+        if any(same_file(path, source) for source in (diffusion, autoencoder)):
+            raise TtiError(f"{path} is one of the files to export; choose another -o or --half")
     prepare_cpu(1)  # more would add up in another order, and a few weights be rounded otherwise
     check_distilled(diffusion)
     space = latent_space(diffusion)
     check_autoencoder(autoencoder, space.autoencoder)
     check_pictures(autoencoder, space.data)
     if half is not None:
-        diffusion = write_half(diffusion, half / "diffusion.safetensors")
-        autoencoder = write_half(autoencoder, half / "autoencoder.safetensors")
+        diffusion = write_half(diffusion, half / DIFFUSION)
+        autoencoder = write_half(autoencoder, half / AUTOENCODER)
     parts = calibrated(diffusion, autoencoder, percentile)
     tensors = model(parts.state, parts.decoder, parts.scales, parts.latent, parts.moments)
     known = metadata(parts.state, parts.forms, describe(parts))

@@ -13,8 +13,7 @@ import torch
 from rich.progress import track
 
 from ttikit.data.domain import Domain
-from ttikit.data.domain_file import domain_of, origin_of
-from ttikit.data.shards import RENDER
+from ttikit.data.domain_file import domain_of, licence_of
 from ttikit.data.vocabulary import Ids
 from ttikit.errors import TtiError
 from ttikit.export.build import RECIPE_ROWS
@@ -127,18 +126,8 @@ def describe(parts: Calibrated) -> dict[str, Any]:
     """Return what the file says of itself to people."""
     return {
         "name": f"tti {domain_of(parts.data).name}",
-        "license": licence(parts.data),
+        "license": licence_of(parts.data),
         "pictures": "64x64 RGB",
         "percentile": parts.percentile,
         "trained": parts.trained,
     }
-
-
-def licence(data: Mapping[str, str]) -> str:
-    """Return under what terms a model may be used that learned from the data set `data`."""
-    source = origin_of(data)["pictures"]
-    if source == RENDER:
-        return "MIT; trained on our own renders of CC0 heads"
-    if source == "celeba":
-        return "non-commercial research only; trained on CelebA"
-    return domain_of(data).licence or "not stated; see the pictures it was trained on"

@@ -149,11 +149,13 @@ def _print_tables(model: ModelFile) -> None:
     console.print(table)
     if model.metadata:
         console.print("\nmetadata", style="bold")
-        for name, value in model.metadata.items():
-            text = _json(_short(value))
+        for name in list(model.metadata)[:READABLE]:
+            text = f"{_json(name)}: {_json(_short(model.metadata[name]))}"
             if len(text) > LONGEST:
                 text = f"{text[:LONGEST]}… ({len(text):,} characters, see --json)"
-            console.print(Text(f"{name}: {text}"))
+            console.print(Text(text))
+        if len(model.metadata) > READABLE:
+            console.print(f"({len(model.metadata):,} entries in all, see --json)")
     console.print(
         f"\n{data['tensors']} tensors, {data['tensor_bytes']:,} bytes in them, "
         f"{data['bytes']:,} bytes in all, fingerprint {data['fingerprint']}"

@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ttikit.data.domain_file import origin_of
+from ttikit.data.domain_file import licence_of, origin_of
 from ttikit.errors import TtiError
-from ttikit.training.checkpoint import load_tensors, save_tensors
+from ttikit.training.checkpoint import load_tensors, load_weights, save_tensors
 from ttikit.training.loop import Counters, Settings, Trainer, generator
 from ttikit.training.models import Autoencoder
 from ttikit.training.optim import Schedule, build_optimisers
@@ -123,7 +123,8 @@ def train_autoencoder(
     schedule = Schedule(rate, shape="cosine", warmup=100)
     trainer = Trainer(model, optimisers, schedule, loss, settings, check=check)
     data = data or {}
-    trainer.resume(origin_of(data), "trained on pictures of another source or domain")
+    known = {"pictures": origin_of(data)["pictures"], "licence": licence_of(data)}
+    trainer.resume(known, "trained on pictures of another source or licence")
     try:
         trainer.run()
     finally:
@@ -169,5 +170,5 @@ def load_autoencoder(path: Path) -> Autoencoder:
     if metadata.get("kind") != KIND:
         raise TtiError(f"{path} holds no autoencoder; give the export.safetensors of one")
     model = Autoencoder()
-    model.load_state_dict(tensors)
+    load_weights(path, model, tensors)
     return model.eval()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,8 @@ def _metadata(file: Any) -> dict[str, Any]:
     metadata = json.loads((file.metadata() or {})["tti"])
     if not isinstance(metadata, dict):
         raise ValueError("its metadata is no object")
+    if not isinstance(metadata.get("data") or {}, dict):
+        raise ValueError("its data set is no object")
     return metadata
 
 
@@ -73,6 +75,20 @@ def _opened(path: Path) -> Iterator[Any]:
         raise TtiError(f"{path} does not exist; train it first or name another file") from None
     except (SafetensorError, KeyError, ValueError, OSError) as error:
         raise TtiError(f"{path} is damaged or no file of this program ({error})") from None
+
+
+def load_weights(path: Path, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Give ``model`` the weights that were read from ``path``; `TtiError` if they do not fit."""
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise TtiError(f"{path} does not fit the sizes that it names: {_first(error)}") from None
+
+
+def _first(error: Exception) -> str:
+    """What torch says first: after a title, a line for every tensor that does not fit."""
+    lines = str(error).splitlines()
+    return lines[min(1, len(lines) - 1)].strip()[:300] if lines else repr(error)
 
 
 def file_checksum(path: Path) -> int:
@@ -111,9 +127,11 @@ def load_checkpoint(
     model: nn.Module,
     average: Average | None,
     optimisers: Sequence[torch.optim.Optimizer],
+    accept: Callable[[dict[str, Any]], None] = lambda counters: None,
 ) -> dict[str, Any] | None:
     """Restore the newest sound checkpoint of ``folder``; its counters, or None if none exists.
 
+    ``accept`` is given the counters before anything is restored, and may raise.
     Raises `TtiError` if checkpoints exist but none can be used.
     """
     # ".new" is complete, and only its renaming was cut short, if it passes its checksum.
@@ -126,6 +144,7 @@ def load_checkpoint(
         except TtiError as error:
             problems.append(str(error))
             continue
+        accept(counters)
         _restore(path, tensors, model, average, optimisers)
         return counters
     if problems:
@@ -147,7 +166,7 @@ def _restore(
                 value.copy_(tensors[f"average.{name}"])
     except (RuntimeError, KeyError) as error:
         raise TtiError(
-            f"{path} belongs to a model of another shape; choose another --out ({error})"
+            f"{path} belongs to a model of another shape; choose another --out ({_first(error)})"
         ) from None
     for i, optimiser in enumerate(optimisers):
         for p, parameter in enumerate(_parameters(optimiser)):

@@ -26,8 +26,9 @@ from ttikit.training.autoencoder import (
 )
 from ttikit.training.checkpoint import file_checksum, load_tensors
 from ttikit.training.int8_decoder import Int8Decoder, float_pictures, int8_pictures, psnr_of
-from ttikit.training.latents import LatentCache, check_pictures, has_encoder
+from ttikit.training.latents import LatentCache, check_pictures, has_encoder, same_pictures
 from ttikit.training.loop import Counters, Settings, Trainer, generator
+from ttikit.training.models import Autoencoder
 from ttikit.training.optim import Schedule, build_optimisers
 from ttikit.training.revival import revive
 
@@ -66,7 +67,7 @@ def tune_decoder(
     """
     device = device or torch.device("cpu")
     whole = load_autoencoder(autoencoder)
-    _check_match(cache, pictures, autoencoder)
+    _check_match(cache, pictures, autoencoder, whole)
     _, about = load_tensors(autoencoder)
     decoder = whole.decoder.to(device).train()
     sample = cache.latents[:: max(1, len(cache) // CALIBRATION)][:CALIBRATION].float().numpy()
@@ -139,7 +140,7 @@ def _loss(
     return {"loss": reconstruction_loss(output, scaled)}
 
 
-def _check_match(cache: LatentCache, pictures: Pictures, path: Path) -> None:
+def _check_match(cache: LatentCache, pictures: Pictures, path: Path, whole: Autoencoder) -> None:
     if not has_encoder(path, cache.autoencoder):
         raise TtiError(f"the latents were not made by {path}; run `ttikit train latents` with it")
     check_pictures(path, cache.data)
@@ -148,3 +149,5 @@ def _check_match(cache: LatentCache, pictures: Pictures, path: Path) -> None:
             f"there are {len(cache)} cached latents but {len(pictures)} pictures; "
             f"give the --data that the cache was made from"
         )
+    if not same_pictures(whole, cache, pictures):
+        raise TtiError("the latents are of other pictures; give the --data that they came from")

@@ -18,7 +18,7 @@ from ttikit.data.domain_file import domain_of
 from ttikit.errors import TtiError
 from ttikit.training.balance import MOST
 from ttikit.training.batches import Batches, Captions
-from ttikit.training.checkpoint import load_tensors, save_tensors
+from ttikit.training.checkpoint import load_tensors, load_weights, save_tensors
 from ttikit.training.latents import ELSEWHERE, SCALE, LatentCache, LatentSpace
 from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import ModelConfig, TextToLatent
@@ -26,6 +26,7 @@ from ttikit.training.optim import Average, Schedule, build_optimisers
 from ttikit.training.speed import Forward, Speed, autocast, compiled, speed_for
 
 EXPORT = "export.safetensors"
+KIND = "diffusion"
 DROP = 0.11  # share of prompts that are hidden
 DECAY = 0.75  # share of the run over which the rate falls to zero: long and straight does best
 CHECKED = 128  # held-out pictures behind the held-out loss
@@ -168,7 +169,7 @@ def save_diffusion(
     tensors = {**weights, **cache.space.tensors}
     metadata = {
         **counted,
-        "kind": "diffusion",
+        "kind": KIND,
         "config": config.to_dict(),
         "autoencoder": cache.autoencoder,
         "data": dict(cache.data),
@@ -181,16 +182,16 @@ def load_diffusion(path: Path) -> tuple[TextToLatent, Tensor, Tensor]:
     weights, space, metadata = read_diffusion(path)
     try:
         model = TextToLatent(ModelConfig(**metadata["config"]))
-        model.load_state_dict(weights)
     except (RuntimeError, TypeError, ValueError) as error:
         raise TtiError(f"{path} does not fit the sizes that it names: {error}") from None
+    load_weights(path, model, weights)
     return model.eval(), space.mean, space.std
 
 
 def read_diffusion(path: Path) -> tuple[dict[str, Tensor], LatentSpace, dict[str, Any]]:
     """Read a run's ``export.safetensors``: weights, space of the latents, metadata."""
     tensors, metadata = load_tensors(path)
-    if metadata.get("kind") != "diffusion" or "config" not in metadata:
+    if metadata.get("kind") != KIND or "config" not in metadata:
         raise TtiError(f"{path} holds no diffusion model; give the export.safetensors of one")
     space = LatentSpace.of(path, tensors, metadata)
     return {name: tensors[name] for name in tensors if name not in SCALE}, space, metadata

@@ -29,6 +29,7 @@ from ttikit.training.checkpoint import load_tensors, read_metadata, save_tensors
 from ttikit.training.models import Autoencoder, ModelConfig
 
 CACHE = "latents.safetensors"
+COMPARED = 8  # pictures by which a cache is compared with a data set
 HELD_OUT = 512  # held-out pictures that are encoded: enough for a steady held-out loss
 
 Labels = NDArray[np.uint8]  # (N, attributes)
@@ -75,14 +76,14 @@ class LatentSpace:
         scale = {"mean": self.mean.tolist(), "std": self.std.tolist()}
         return {"autoencoder": self.autoencoder, **scale, **origin_of(self.data)}
 
-    def check(self, path: Path, space: LatentSpace) -> None:
+    def check(self, path: Path, space: LatentSpace, hint: str = OWN) -> None:
         """Raise `TtiError` unless the model in ``path``, of this space, can be used in ``space``:
-        its latents, its words, and the licence of its pictures."""
+        its latents, its words, and the licence of its pictures. ``hint`` says what to do."""
         mine, other = self.known, space.known
         if mine["autoencoder"] != other["autoencoder"]:
-            raise TtiError(f"{path} was trained on latents of another autoencoder; {OWN}")
+            raise TtiError(f"{path} was trained on latents of another autoencoder; {hint}")
         if mine["mean"] != other["mean"] or mine["std"] != other["std"]:
-            raise TtiError(f"{path} was trained on latents of another scale; {OWN}")
+            raise TtiError(f"{path} was trained on latents of another scale; {hint}")
         if mine["domain"] != other["domain"]:
             raise TtiError(f"{path} knows the words of another domain than these latents")
         check_licence(path, self.data, space.data)
@@ -212,6 +213,11 @@ def build_cache(
     encoder = scale.autoencoder if scale else fingerprint(model)
     old = load_cache(out) if out.exists() else None
     other = old and _difference(old, encoder, labels, attributes, data, scale)
+    if old and not other:
+        if len(old.held_out) > len(held_out[:HELD_OUT]):
+            other = f"more held-out pictures than the {len(held_out)} of --data"
+        elif not same_pictures(model, old, pictures):
+            other = "another data set"
     if other:
         raise TtiError(f"{out} holds latents of {other}; choose another --out, or delete it")
     done = len(old) if old else 0
@@ -235,6 +241,15 @@ def build_cache(
     )
     _save(out, cache)
     return cache
+
+
+def same_pictures(model: Autoencoder, cache: LatentCache, pictures: Pictures) -> bool:
+    """Whether the latents of a few of ``pictures``, by the cache's encoder, are those it holds."""
+    which = np.unique(np.linspace(0, len(cache) - 1, COMPARED).astype(int))
+    device = next(model.parameters()).device
+    found = encode(model, np.stack([pictures[i] for i in which]), device, False, "comparing")
+    gap = (found.float() - cache.latents[which].cpu().float()).abs().mean()
+    return bool(gap < 0.05 * cache.std.mean())
 
 
 def _difference(

@@ -6,7 +6,7 @@ import ctypes
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -111,20 +111,21 @@ class Trainer:
         Raises `TtiError` if that run had another seed or other ``sources``; ``other`` says then
         what it was, as in "trained on pairs of another teacher".
         """
-        saved = load_checkpoint(self.settings.out, self.model, self.average, self.optimisers)
-        if saved is None:
-            self.counters.sources = dict(sources)
-            return False
-        self.counters = Counters(**saved)
-        if self.counters.seed != self.settings.seed:
-            raise TtiError(
-                f"{self.settings.out} holds a run with seed {self.counters.seed}; "
-                f"use that --seed or another --out"
-            )
-        if self.counters.sources != sources:
-            what = other if self.counters.sources else "begun by an older version"
-            raise TtiError(f"{self.settings.out} was {what}; choose another --out")
-        return True
+        out = self.settings.out
+
+        def accept(counters: dict[str, Any]) -> None:
+            known, seed = counters.get("sources", {}), counters["seed"]
+            if known != sources:
+                what = other if known else "begun by an older version"
+                raise TtiError(f"{out} was {what}; choose another --out")
+            if seed != self.settings.seed:
+                raise TtiError(
+                    f"{out} holds a run with seed {seed}; use that --seed or another --out"
+                )
+
+        saved = load_checkpoint(out, self.model, self.average, self.optimisers, accept)
+        self.counters = Counters(**saved) if saved else replace(self.counters, sources={**sources})
+        return saved is not None
 
     def save(self) -> None:
         """Write a checkpoint now, and what ``check`` finds into the log.

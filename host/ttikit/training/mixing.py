@@ -9,7 +9,6 @@ arithmetic", 2023).
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ttikit.data.domain_file import origin_of
+from ttikit.data.shards import RENDER
 from ttikit.errors import TtiError
-from ttikit.training.checkpoint import save_tensors
-from ttikit.training.diffusion import load_diffusion, read_diffusion
+from ttikit.files import same_file
+from ttikit.training.checkpoint import read_metadata, save_tensors
+from ttikit.training.diffusion import KIND, load_diffusion, read_diffusion
 from ttikit.training.latents import LatentSpace
 
 Share = tuple[Path, float]  # file of a diffusion model, and its factor
@@ -34,8 +36,10 @@ def mix(shares: Sequence[Share], out: Path) -> dict[str, Any]:
     1, and ``out`` be none of the files; `TtiError` otherwise. Of what the models have seen, the
     largest number is kept.
     """
-    if any(os.path.realpath(out) == os.path.realpath(path) for path, _ in shares):
+    if any(same_file(out, path) for path, _ in shares):
         raise TtiError(f"{out} is one of the models to mix; name another -o")
+    if _kind(out) not in (None, KIND):
+        raise TtiError(f"{out} holds no diffusion model that could be replaced; name another -o")
     for path, share in shares:
         if not abs(share) <= LIMIT:
             limits = f"from {-LIMIT:g} to {LIMIT:g}"
@@ -44,9 +48,11 @@ def mix(shares: Sequence[Share], out: Path) -> dict[str, Any]:
     if abs(total - 1) > 1e-6:
         raise TtiError(f"the shares add up to {total:g}; choose some that add up to 1")
     loaded = [_load(path) for path, _ in shares]
-    first, space, about = loaded[0]
+    # What is under a licence gives it to the sum.
+    bound = [model for model in loaded if origin_of(model[1].data)["pictures"] != RENDER]
+    first, space, about = (bound or loaded)[0]
     for (path, _), (weights, own, of) in zip(shares, loaded, strict=True):
-        own.check(path, space)
+        own.check(path, space, "mix runs of one model")
         if of["config"] != about["config"]:
             raise TtiError(f"{path} has other sizes than {shares[0][0]}; mix runs of one model")
         broken = [name for name, tensor in weights.items() if not tensor.isfinite().all()]
@@ -69,6 +75,14 @@ def _load(path: Path) -> tuple[dict[str, Tensor], LatentSpace, dict[str, Any]]:
     model, _, _ = load_diffusion(path)
     _, space, about = read_diffusion(path)
     return model.state_dict(), space, about
+
+
+def _kind(out: Path) -> str | None:
+    """What a file of this program holds; None if there is none, or another file."""
+    try:
+        return str(read_metadata(out).get("kind")) if out.is_file() else None
+    except (TtiError, OSError):  # a name that cannot be is told when it is written
+        return None
 
 
 def parse_share(text: str) -> Share:

@@ -187,7 +187,7 @@ class Pipeline:
             manifest = Manifest.read(self.data)
             counts = manifest.counts
             have = sum(record["count"] for record in manifest.shards.values())
-            if have == sum(counts.values()):
+            if have >= sum(counts.values()):
                 self.tell(f"{self.data}: {have:,} pictures, complete")
                 return
             if manifest.command != RENDER:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from ttikit.data.attributes import UNKNOWN
 from ttikit.errors import TtiError
 from ttikit.training.batches import Batches, Captions
-from ttikit.training.checkpoint import load_tensors, save_tensors
+from ttikit.training.checkpoint import load_tensors, load_weights, save_tensors
 from ttikit.training.latents import ELSEWHERE, SCALE, LatentCache, LatentSpace
 from ttikit.training.loop import Counters, Settings, Trainer
 from ttikit.training.models import ModelConfig, TextEncoder, time_features
@@ -260,5 +260,5 @@ def load_reader(path: Path, space: LatentSpace) -> Reader:
         raise TtiError(f"{path} holds no reader; give the export.safetensors of one")
     LatentSpace.of(path, tensors, metadata).check(path, space)
     reader = Reader(len(metadata["attributes"]), ModelConfig(**metadata["config"]))
-    reader.load_state_dict({name: tensors[name] for name in tensors if name not in SCALE})
+    load_weights(path, reader, {name: tensors[name] for name in tensors if name not in SCALE})
     return reader.eval().requires_grad_(False)
