@@ -303,9 +303,8 @@ def test_an_autoencoder_keeps_its_licence(pictures, tmp_path):
     assert load_tensors(path)[1]["data"]["source"] == "celeba"
     with pytest.raises(TtiError, match="trained on pictures of another source or licence"):
         ae.train_autoencoder(pictures, pictures[:0], settings(tmp_path, 8))
-    with pytest.raises(TtiError) as refused:
-        train(small_cache(), tmp_path, 8)  # another stage, in one sentence
-    assert len(str(refused.value).splitlines()) == 1 and len(str(refused.value)) < 400
+    with pytest.raises(TtiError, match="was trained on other latents"):  # not what torch says
+        train(small_cache(), tmp_path, 8)
     check_pictures(path, {"source": "celeba"})
     for other in ({}, {"source": "folder"}):
         with pytest.raises(TtiError, match=r"export.safetensors learned from pictures of celeba"):
