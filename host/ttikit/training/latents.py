@@ -295,5 +295,5 @@ def load_cache(path: Path) -> LatentCache:
         **tensors,
         attributes=metadata["attributes"],
         autoencoder=metadata["autoencoder"],
-        data=metadata.get("data", {}),
+        data=metadata.get("data") or {},
     )
