@@ -120,8 +120,8 @@ def test_the_loss_is_the_distance_to_the_line(runs, monkeypatch):
 def test_the_student_ends_where_the_guided_teacher_does_in_few_passes(runs, tmp_path):
     train(runs, tmp_path, 16 * 160, rate=3e-3)
     teacher, _, _ = load_diffusion(runs / EXPORT)
-    student, mean, _ = load_diffusion(tmp_path / EXPORT)
-    torch.testing.assert_close(mean, small_cache().mean)
+    student, space, _ = load_diffusion(tmp_path / EXPORT)
+    torch.testing.assert_close(space.mean, small_cache().mean)
     tokens = torch.tensor([[1, 3], [2, 4]]).repeat(8, 1)
     noise = torch.randn(16, 8, 8, 4, generator=torch.Generator().manual_seed(2))
     shown, three = torch.zeros(16, dtype=torch.bool), torch.full((16,), 3.0)

@@ -87,8 +87,8 @@ def test_diffusion_learns_and_the_prompt_matters(cache, tmp_path):
     rows = [row["loss"] for row in read_log(tmp_path / LOG) if "loss" in row]
     assert np.mean(rows[-20:]) < 0.75 * np.mean(rows[:5])
     assert result["held_out_loss"] < 0.75 * np.mean(rows[:5])
-    model, mean, std = diffusion.load_diffusion(tmp_path / diffusion.EXPORT)
-    torch.testing.assert_close((mean, std), (cache.mean, cache.std))
+    model, space, _ = diffusion.load_diffusion(tmp_path / diffusion.EXPORT)
+    torch.testing.assert_close((space.mean, space.std), (cache.mean, cache.std))
     x, t = torch.randn(1, 8, 8, 4), torch.tensor([0.9])
     with torch.no_grad():
         one = model.dit(x, t, model.text(torch.tensor([[1, 3]])))

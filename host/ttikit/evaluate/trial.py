@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ttikit.data.domain_file import domain_of
 from ttikit.errors import TtiError
 from ttikit.evaluate.drawing import Pictures
 from ttikit.evaluate.evaluation import Looks, captions, obedience
@@ -25,9 +26,8 @@ from ttikit.evaluate.progress import progress
 from ttikit.evaluate.reference import Reference
 from ttikit.export.reference import board_noise
 from ttikit.training.autoencoder import load_autoencoder, to_pixels
-from ttikit.training.checkpoint import read_metadata
-from ttikit.training.diffusion import latent_space, load_diffusion, trained_domain
-from ttikit.training.latents import check_autoencoder
+from ttikit.training.diffusion import load_diffusion
+from ttikit.training.latents import LatentSpace, check_autoencoder
 from ttikit.training.models import TextToLatent
 from ttikit.training.pairs import Painter
 from ttikit.training.reader import load_reader
@@ -59,15 +59,16 @@ class FloatArtist:
     """
 
     def __init__(self, diffusion: Path, autoencoder: Path, way: Way) -> None:
-        self.model, self.mean, self.std = load_diffusion(diffusion)
-        self.model.eval().requires_grad_(False)
-        self.vocabulary = trained_domain(diffusion).vocabulary
-        check_autoencoder(autoencoder, read_metadata(diffusion)["autoencoder"])
+        self.model, space, _ = load_diffusion(diffusion)
+        self.mean, self.std = space.mean, space.std
+        self.model.requires_grad_(False)
+        self.vocabulary = domain_of(space.data).vocabulary
+        check_autoencoder(autoencoder, space.autoencoder)
         self.decoder = load_autoencoder(autoencoder).decoder
         if self.model.config.guides:
             self._ends = _distilled(self.model, diffusion, way)
         else:
-            self._ends = _guided(self.model, diffusion, way)
+            self._ends = _guided(self.model, diffusion, space, way)
 
     @torch.no_grad()
     def pictures(self, jobs: Sequence[tuple[str, int]], note: str) -> Pictures:
@@ -94,12 +95,12 @@ def _distilled(model: TextToLatent, path: Path, way: Way) -> Latents:
     return lambda noise, ids: euler(one_branch(model, ids, way.guidance, steps), noise, steps)
 
 
-def _guided(model: TextToLatent, path: Path, way: Way) -> Latents:
+def _guided(model: TextToLatent, path: Path, space: LatentSpace, way: Way) -> Latents:
     if way.steps is not None:
         raise TtiError(
             f"{path} is not distilled, so it draws as for `ttikit train pairs`: leave out --steps"
         )
-    reader = way.reader and load_reader(way.reader, latent_space(path))
+    reader = way.reader and load_reader(way.reader, space)
     painter = Painter(model, reader or None)
 
     def ends(noise: Tensor, ids: Tensor) -> Tensor:

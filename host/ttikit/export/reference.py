@@ -14,7 +14,7 @@ from ttikit import simulator
 from ttikit.data.vocabulary import Ids
 from ttikit.errors import TtiError
 from ttikit.training.autoencoder import load_autoencoder, to_pixels
-from ttikit.training.diffusion import latent_space, load_diffusion
+from ttikit.training.diffusion import load_diffusion
 from ttikit.training.latents import check_autoencoder
 from ttikit.training.sampling import euler, one_branch
 
@@ -30,8 +30,9 @@ class FloatModel:
     """A trained model in float32: `diffusion` and `autoencoder` are files of training runs."""
 
     def __init__(self, diffusion: Path, autoencoder: Path) -> None:
-        self.model, self.mean, self.std = load_diffusion(diffusion)
-        check_autoencoder(autoencoder, latent_space(diffusion).autoencoder)
+        self.model, space, _ = load_diffusion(diffusion)
+        self.mean, self.std = space.mean, space.std
+        check_autoencoder(autoencoder, space.autoencoder)
         self.decoder = load_autoencoder(autoencoder).decoder
 
     def latents(

@@ -193,20 +193,21 @@ def sample(
     threads: Threads = 1,
 ) -> None:
     """Draw a sheet of prompts × seeds with the float model, to look at it."""
+    from ttikit.data.domain_file import domain_of
     from ttikit.training.autoencoder import load_autoencoder
-    from ttikit.training.diffusion import latent_space, load_diffusion, trained_domain
+    from ttikit.training.diffusion import load_diffusion
     from ttikit.training.latents import check_autoencoder
     from ttikit.training.loop import prepare_cpu
     from ttikit.training.sampling import prompt_tokens, sample, save_png, sheet
 
     prepare_cpu(threads)
-    model, mean, std = load_diffusion(diffusion)
-    check_autoencoder(autoencoder, latent_space(diffusion).autoencoder)
-    vocabulary = trained_domain(diffusion).vocabulary
+    model, space, _ = load_diffusion(diffusion)
+    check_autoencoder(autoencoder, space.autoencoder)
+    vocabulary = domain_of(space.data).vocabulary
     tokens = prompt_tokens(prompt, model.config.length, vocabulary)
     numbers = range(first_seed, first_seed + seeds)
     decoder = load_autoencoder(autoencoder).decoder
-    pictures = sample(model, mean, std, decoder, tokens, numbers, steps, guidance)
+    pictures = sample(model, space.mean, space.std, decoder, tokens, numbers, steps, guidance)
     save_png(out, sheet(pictures))
     print(out)
 

@@ -177,29 +177,23 @@ def save_diffusion(
     save_tensors(path, tensors, metadata)
 
 
-def load_diffusion(path: Path) -> tuple[TextToLatent, Tensor, Tensor]:
-    """Read a run's ``export.safetensors``: model, mean (4,) and std (4,) of the latents."""
-    weights, space, metadata = read_diffusion(path)
-    try:
-        model = TextToLatent(ModelConfig(**metadata["config"]))
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise TtiError(f"{path} does not fit the sizes that it names: {error}") from None
-    load_weights(path, model, weights)
-    return model.eval(), space.mean, space.std
-
-
-def read_diffusion(path: Path) -> tuple[dict[str, Tensor], LatentSpace, dict[str, Any]]:
-    """Read a run's ``export.safetensors``: weights, space of the latents, metadata."""
+def load_diffusion(path: Path) -> tuple[TextToLatent, LatentSpace, dict[str, Any]]:
+    """Read a run's ``export.safetensors``: model, space of the latents, metadata."""
     tensors, metadata = load_tensors(path)
     if metadata.get("kind") != KIND or "config" not in metadata:
         raise TtiError(f"{path} holds no diffusion model; give the export.safetensors of one")
     space = LatentSpace.of(path, tensors, metadata)
-    return {name: tensors[name] for name in tensors if name not in SCALE}, space, metadata
+    try:
+        model = TextToLatent(ModelConfig(**metadata["config"]))
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise TtiError(f"{path} does not fit the sizes that it names: {error}") from None
+    load_weights(path, model, {name: tensors[name] for name in tensors if name not in SCALE})
+    return model.eval(), space, metadata
 
 
 def latent_space(path: Path) -> LatentSpace:
     """Where the latents lie that the model of ``export.safetensors`` draws."""
-    return read_diffusion(path)[1]
+    return load_diffusion(path)[1]
 
 
 def trained_domain(path: Path) -> Domain:

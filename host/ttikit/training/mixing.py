@@ -21,8 +21,7 @@ from ttikit.data.shards import RENDER
 from ttikit.errors import TtiError
 from ttikit.files import same_file
 from ttikit.training.checkpoint import read_metadata, save_tensors
-from ttikit.training.diffusion import KIND, load_diffusion, read_diffusion
-from ttikit.training.latents import LatentSpace
+from ttikit.training.diffusion import KIND, load_diffusion
 
 Share = tuple[Path, float]  # file of a diffusion model, and its factor
 LIMIT = 10.0  # of a share; far beyond one, weights are no model any more
@@ -47,19 +46,20 @@ def mix(shares: Sequence[Share], out: Path) -> dict[str, Any]:
     total = sum(share for _, share in shares)
     if abs(total - 1) > 1e-6:
         raise TtiError(f"the shares add up to {total:g}; choose some that add up to 1")
-    loaded = [_load(path) for path, _ in shares]
+    loaded = [load_diffusion(path) for path, _ in shares]
     # What is under a licence gives it to the sum.
     bound = [model for model in loaded if origin_of(model[1].data)["pictures"] != RENDER]
-    first, space, about = (bound or loaded)[0]
-    for (path, _), (weights, own, of) in zip(shares, loaded, strict=True):
+    _, space, about = (bound or loaded)[0]
+    weights = [model.state_dict() for model, _, _ in loaded]
+    for (path, _), state, (_, own, of) in zip(shares, weights, loaded, strict=True):
         own.check(path, space, "mix runs of one model")
         if of["config"] != about["config"]:
             raise TtiError(f"{path} has other sizes than {shares[0][0]}; mix runs of one model")
-        broken = [name for name, tensor in weights.items() if not tensor.isfinite().all()]
+        broken = [name for name, tensor in state.items() if not tensor.isfinite().all()]
         if broken:
             raise TtiError(f"{path} has weights that are no numbers ({broken[0]}); train it anew")
-    parts = [(share, of) for (_, share), (of, _, _) in zip(shares, loaded, strict=True)]
-    mixed = {name: _sum([(share, of[name]) for share, of in parts]) for name in first}
+    parts = [(share, state) for (_, share), state in zip(shares, weights, strict=True)]
+    mixed = {name: _sum([(share, of[name]) for share, of in parts]) for name in weights[0]}
     counted = {name: max(of.get(name, 0) for _, _, of in loaded) for name in COUNTERS}
     about = {**about, **{name: count for name, count in counted.items() if count}}
     save_tensors(out, mixed | space.tensors, about)
@@ -68,13 +68,6 @@ def mix(shares: Sequence[Share], out: Path) -> dict[str, Any]:
 
 def _sum(parts: Sequence[tuple[float, Tensor]]) -> Tensor:
     return torch.stack([share * tensor.double() for share, tensor in parts]).sum(0).float()
-
-
-def _load(path: Path) -> tuple[dict[str, Tensor], LatentSpace, dict[str, Any]]:
-    """Weights as the network of their sizes has them, space of the latents, metadata."""
-    model, _, _ = load_diffusion(path)
-    _, space, about = read_diffusion(path)
-    return model.state_dict(), space, about
 
 
 def _kind(out: Path) -> str | None:

@@ -30,7 +30,7 @@ from ttikit.training.checkpoint import (
     read_metadata,
     save_tensors,
 )
-from ttikit.training.diffusion import EXPORT, latent_space, load_diffusion
+from ttikit.training.diffusion import EXPORT, load_diffusion
 from ttikit.training.latents import LatentCache
 from ttikit.training.loop import Counters
 from ttikit.training.models import TextToLatent
@@ -179,8 +179,7 @@ def draw_pairs(
     if any(other != source for other, _ in there.values()):
         raise TtiError(
             f"{folder} holds pairs of another teacher, reader, autoencoder, domain, source of "
-            f"pictures or seed; "
-            f"delete it or choose another folder"
+            f"pictures or seed; delete it or choose another folder"
         )
     done, lacking = sum(held for _, held in there.values()), []
     if done >= count:
@@ -239,8 +238,8 @@ def _chunk(painter: Painter, batches: Batches, counters: Counters) -> dict[str, 
 def load_teacher(path: Path, cache: LatentCache) -> TextToLatent:
     """The model of a diffusion run on the latents and words of ``cache``; `TtiError` for any
     other."""
-    teacher, _, _ = load_diffusion(path)
-    latent_space(path).check(path, cache.space)
+    teacher, space, _ = load_diffusion(path)
+    space.check(path, cache.space)
     if teacher.config.guides:
         raise TtiError(f"{path} is distilled already; give the diffusion run that it came from")
     return teacher

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from ttikit.errors import TtiError
-from ttikit.training.checkpoint import read_metadata
-from ttikit.training.diffusion import latent_space, load_diffusion
+from ttikit.training.diffusion import load_diffusion
 from ttikit.training.latents import LatentCache
 from ttikit.training.models import ModelConfig, TextToLatent
 
@@ -55,8 +54,8 @@ def new_student(teacher: TextToLatent) -> TextToLatent:
 def load_student(path: Path, cache: LatentCache) -> tuple[TextToLatent, dict[str, Any]]:
     """A distilled model on the latents and words of ``cache``, and its metadata; `TtiError` for
     others."""
-    student, _, _ = load_diffusion(path)
+    student, space, about = load_diffusion(path)
     if not student.config.guides:
         raise TtiError(f"{path} is not distilled; run `ttikit train reflow` first")
-    latent_space(path).check(path, cache.space)
-    return student, read_metadata(path)
+    space.check(path, cache.space)
+    return student, about
